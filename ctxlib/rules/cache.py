@@ -1,0 +1,128 @@
+"""X-cache: shares of ctx tokens over all calls, and what cache writes cost at list prices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ctxlib.models import Price, price, rates_at
+from ctxlib.scan import Logs
+from ctxlib.tables import NULL, Table, frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DAY = 86_400_000  # milliseconds
+USD = np.dtype([("input", "f8"), ("cache_read", "f8"), ("cache_write", "f8"), ("output", "f8"), ("priced", "?")])
+
+
+@dataclass(frozen=True)
+class CacheTotals:
+    """Over all calls of the window, main and sub-agents, each once. Tokens; USD at list prices."""
+
+    read: int
+    write: int
+    uncached: int
+    write_5m: int
+    write_1h: int
+    unsplit: int  # part of write_5m that no split covered: priced as 5m
+    write_usd: float
+    unpriced_models: tuple[str, ...]
+    unpriced_write: int
+    suspicious: int  # calls whose numbers contradict themselves
+
+    def shares(self) -> dict[str, float] | None:
+        """read, write, uncached as shares of ctx tokens; None when there is nothing to share."""
+        total = self.read + self.write + self.uncached
+        if not total:
+            return None
+        return {"read": self.read / total, "write": self.write / total, "uncached": self.uncached / total}
+
+
+def totals(logs: Logs) -> CacheTotals:
+    calls = logs.calls[logs.calls["inside"] & logs.calls["origin"]]
+    cost = costs(logs, calls)
+    unpriced = calls[~cost["priced"]]
+    used = unpriced[(unpriced["ctx"] != NULL) | (unpriced["output"] > 0)]
+    return CacheTotals(
+        read=int(calls["cache_read"].sum()),
+        write=int(calls["cache_write"].sum()),
+        uncached=int(calls["input"].sum()),
+        write_5m=int(calls["cache_write_5m"].sum()),
+        write_1h=int(calls["cache_write_1h"].sum()),
+        unsplit=int(calls["unsplit"].sum()),
+        write_usd=float(cost["cache_write"].sum()),
+        unpriced_models=tuple(sorted({logs.names.strings[code] for code in np.unique(used["model"]).tolist()})),
+        unpriced_write=int(unpriced["cache_write"].sum()),
+        suspicious=int(suspicious(calls).sum()),
+    )
+
+
+def suspicious(calls: Table) -> Table:
+    """Calls where a badly translating proxy added the cached tokens to the input: input = read + write exactly."""
+    cached = calls["cache_read"] + calls["cache_write"]
+    return (cached > 0) & (calls["input"] == cached)
+
+
+def costs(logs: Logs, calls: Table) -> Table:
+    """USD of each call (columns of USD) at the list prices of its day and, above 200k, of its size; 0 and priced=False
+    for a model without a price, which is reported and never counted as free."""
+    out = np.zeros(len(calls), USD)
+    day = calls["ts"] // _DAY
+    for code, when in np.unique(np.stack([calls["model"].astype("i8"), day], axis=1), axis=0).tolist():
+        rows = np.flatnonzero((calls["model"] == code) & (day == when))
+        moment = datetime.fromtimestamp(when * 86_400, UTC) if when > 0 else None
+        found = price(logs.names.strings[code], when=moment, overrides=logs.prices)
+        if found is None:
+            continue
+        out["priced"][rows] = True
+        for low, high, rates in _tiers(found):
+            ctx = calls["ctx"][rows]
+            at = rows[(ctx > low) & (ctx <= high)]
+            picked = calls[at]
+            out["input"][at] = picked["input"] * rates.input / 1e6
+            out["cache_read"][at] = picked["cache_read"] * rates.cache_read / 1e6
+            out["cache_write"][at] = (
+                picked["cache_write_5m"] * rates.cache_write_5m + picked["cache_write_1h"] * rates.cache_write_1h
+            ) / 1e6
+            out["output"][at] = picked["output"] * rates.output / 1e6
+    return out
+
+
+def _tiers(found: Price) -> list[tuple[int, int, Price]]:
+    """(above, up to, prices), over all context sizes in tokens."""
+    starts = [-2, *(start for start, _ in found.tiers)]
+    ends = [*starts[1:], 2**62]
+    return [(low, high, rates_at(found, low + 1)) for low, high in zip(starts, ends, strict=True)]
+
+
+def cache_df(logs: Logs) -> pd.DataFrame:
+    """One row a call, in time order: session, project, model, ts, uncached, read, write, write_5m, write_1h (tokens),
+    read_usd, write_usd, usd (all sides), priced, miss, missed."""
+    calls = logs.calls[logs.calls["inside"] & logs.calls["origin"]]
+    calls = calls[np.lexsort((calls["pos"], calls["ts"]))]
+    cost, names, threads = costs(logs, calls), logs.names, logs.threads[calls["thread"]]
+    return frame(
+        {
+            "session": names.texts(threads["session"]),
+            "project": names.texts(threads["project"]),
+            "model": names.texts(calls["model"]),
+            "ts": calls["ts"],
+            "uncached": calls["input"],
+            "read": calls["cache_read"],
+            "write": calls["cache_write"],
+            "write_5m": calls["cache_write_5m"],
+            "write_1h": calls["cache_write_1h"],
+            "read_usd": cost["cache_read"],
+            "write_usd": cost["cache_write"],
+            "usd": cost["input"] + cost["cache_read"] + cost["cache_write"] + cost["output"],
+            "priced": cost["priced"],
+            "miss": names.texts(calls["miss"]),
+            "missed": calls["missed"],
+        },
+        nullable=("missed",),
+        times=("ts",),
+    )

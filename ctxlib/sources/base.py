@@ -1,0 +1,102 @@
+"""What every source gives: the rows of one file, and a way to add the rows of what was appended to it.
+
+A source reads lines one by one and knows nothing of other lines or other files: the rows of a whole file are the rows
+of its first half followed by those of its second. That is what makes growing logs cheap (scan/store.py) and the
+cut-anywhere test possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from ctxlib.tables import CODES, RAW, Table
+
+
+class Extract(msgspec.Struct):
+    """Counts, ids, names and times of one file: never its text."""
+
+    pool: list[str]
+    tables: dict[str, Table]
+    call_ids: list[str]  # one a row of `usage`: the id as the log spells it
+    lines: int = 0
+    end: int = 0  # bytes read: where the next line begins
+    open_tail: bool = False  # the last line had no line end (it may be complete all the same)
+
+
+class Rows:
+    """Collects the rows of one file: one list of tuples a table, one pool of names."""
+
+    def __init__(self) -> None:
+        self.pool: dict[str, int] = {"": 0}
+        self.tables: dict[str, list[tuple[Any, ...]]] = {name: [] for name in RAW}
+        self.call_ids: list[str] = []
+
+    def code(self, name: str | None, most: int = 1024) -> int:
+        """The code of a name; very long names are cut, since a name may be hostile."""
+        if not name:
+            return 0
+        return self.pool.setdefault(name[:most], len(self.pool))
+
+    def add(self, table: str, *row: Any) -> None:
+        self.tables[table].append(row)
+
+    def note(self, no: int, code: str) -> None:
+        """What could not be read, and why: errors are data."""
+        self.add("notes", no, self.code(code))
+
+    def extract(self, *, lines: int, end: int, open_tail: bool) -> Extract:
+        tables = {name: np.array(self.tables[name], dtype) for name, dtype in RAW.items()}
+        return Extract(list(self.pool), tables, self.call_ids, lines, end, open_tail)
+
+
+def without_tail(extract: Extract) -> Extract:
+    """The extract without the rows of a last line that had no line end: it is read again when the file has grown."""
+    if not extract.open_tail:
+        return extract
+    kept_lines = extract.tables["lines"]["no"] <= extract.lines
+    rows = int(kept_lines.sum())
+    tables, call_ids = {}, extract.call_ids
+    for name, table in extract.tables.items():
+        column, most = ("line", rows - 1) if "line" in (table.dtype.names or ()) else ("no", extract.lines)
+        keep = table[column] <= most
+        tables[name] = table[keep]
+        if name == "usage":
+            call_ids = call_ids[: int(keep.sum())]
+    return Extract(extract.pool, tables, call_ids, extract.lines, extract.end, False)
+
+
+def joined(first: Extract, second: Extract) -> Extract:
+    """The extract of a file from those of its two parts (`second` read with line numbers going on)."""
+    codes = {name: i for i, name in enumerate(first.pool)}
+    remap = np.array([codes.setdefault(name, len(codes)) for name in second.pool], "i4")
+    offset = len(first.tables["lines"])
+    tables: dict[str, Table] = {}
+    for name, dtype in RAW.items():
+        rows = second.tables[name].copy()
+        for column in CODES.get(name, ()):
+            rows[column] = remap[rows[column]]
+        if "line" in (dtype.names or ()):
+            rows["line"] += offset
+        tables[name] = np.concatenate([first.tables[name], rows])
+    return Extract(
+        list(codes),
+        tables,
+        first.call_ids + second.call_ids,
+        first.lines + second.lines,
+        second.end,
+        second.open_tail,
+    )
+
+
+class Source(NamedTuple):
+    """One agent's logs: where they lie, which files are theirs, how a line reads."""
+
+    name: str
+    default_roots: Callable[[Mapping[str, str], Path], list[Path]]  # (environment, home) -> folders that may exist
+    is_log: Callable[[str], bool]  # by its path
+    read_line: Callable[[Rows, int, bytes], None]  # (rows, line number, line without its end)

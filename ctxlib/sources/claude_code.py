@@ -1,0 +1,266 @@
+"""Claude Code: ~/.claude/projects/<folder>/<session>.jsonl and what lies below (formats.md, section 1).
+
+Only facts of a line are read here: what a line means together with others (one call over several lines, copies in
+forks, threads) is decided in scan/identity.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ctxlib.sources import claude_blocks
+from ctxlib.sources import context_output as context
+from ctxlib.sources.base import Rows, Source
+from ctxlib.sources.claude_lines import Compaction, Line, Message, Usage, decode
+from ctxlib.tables import NO_TIME, NULL, LineKind, MarkKind, ident
+
+# State lines, written again and again, and copies of what other lines hold: no call, no text of the context.
+# They are passed over on their first bytes (a third of all lines, 20 % of all bytes).
+_STATE = re.compile(
+    rb'\{"type":"(?:file-history-snapshot|file-history-delta|queue-operation|last-prompt|ai-title|mode|permission-mode'
+    rb'|custom-title|summary|bridge-session|agent-name|atis-latch|pr-link|frame-link)"'
+)
+_PROGRESS = b'"type":"progress"'
+_NEAR = 400  # the top-level type of progress lines stood within the first 339 bytes in 58,894 of 58,894
+_COPY = b',"toolUseResult":'  # a copy of the result, 34 % of all bytes, never sent; quotes cannot stand so in a string
+_GLUED = b'}{"'
+_RESOLVED = re.compile(rb'"resolvedModel":"([^"\\]{1,100})\[1m\]"')
+
+
+def default_roots(environ: Mapping[str, str], home: Path) -> list[Path]:
+    """CLAUDE_CONFIG_DIR (a comma list), else both default folders, each that exists."""
+    named = [Path(part.strip()).expanduser() for part in environ.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()]
+    homes = named or [home / ".config" / "claude", home / ".claude"]
+    return [folder / "projects" if (folder / "projects").is_dir() else folder for folder in homes if folder.is_dir()]
+
+
+def is_log(path: str) -> bool:
+    """Transcripts only: the desktop app's signed copy and a workflow's journal repeat calls (R-claude-dedup)."""
+    return path.endswith(".jsonl") and path.replace("\\", "/").rsplit("/", 1)[-1] not in ("audit.jsonl", "journal.jsonl")
+
+
+def read_line(rows: Rows, no: int, line: bytes) -> None:
+    """Adds the rows of one line. Never raises: what cannot be read is counted and noted with its line number."""
+    text = line.strip(b" \t\r\n\0\xef\xbb\xbf") if line[:1] != b"{" or line[-1:] != b"}" else line
+    if not text:
+        if b"\0" in line:
+            rows.note(no, "nul_line")
+        return
+    glued = _GLUED in text
+    if not glued and text[-1:] == b"}" and (_STATE.match(text) or _PROGRESS in text[:_NEAR]):
+        return
+    cut = -1 if glued else text.find(_COPY)
+    try:
+        records = None
+        if cut > 0 and text[-1:] == b"}":
+            records = _decode_cut(rows, text, cut)
+        if records is None:
+            records = decode(text)
+            if _RESOLVED.search(text):
+                _hints(rows, no, text)
+    except (ValueError, RecursionError):
+        rows.note(no, "half_written" if text[-1:] != b"}" else "no_json")
+        records = _first_of_broken(text)
+    if len(records) > 1:
+        rows.note(no, "glued_records")
+    for record in records:
+        _record(rows, no, record)
+
+
+def _decode_cut(rows: Rows, text: bytes, cut: int) -> list[Line] | None:
+    """The line without its copy of the result; None where the copy was no top-level key or later keys matter."""
+    try:
+        records = decode(text[:cut] + b"}")
+    except ValueError:
+        return None
+    if len(records) != 1 or not (records[0].uuid and records[0].timestamp and records[0].sessionId):
+        return None
+    hint = _RESOLVED.search(text, cut)
+    if hint:
+        rows.add("evidence", len(rows.tables["lines"]), rows.code("hint_1m"), rows.code(hint[1].decode()), 1_000_000)
+    return records
+
+
+def _hints(rows: Rows, no: int, text: bytes) -> None:
+    for model in _RESOLVED.findall(text):
+        rows.add(
+            "evidence", len(rows.tables["lines"]), rows.code("hint_1m"), rows.code(model.decode("utf-8", "replace")), 1_000_000
+        )
+
+
+def _first_of_broken(text: bytes) -> list[Line]:
+    """The whole record at the start of a line whose rest is broken: two glued records, the second half-written."""
+    at = text.find(_GLUED)
+    if at < 0:
+        return []
+    try:
+        return decode(text[: at + 1])
+    except ValueError:
+        return []
+
+
+def _record(rows: Rows, no: int, line: Line) -> None:
+    if line.type not in ("user", "assistant", "system", "attachment"):
+        return
+    if not line.uuid and not line.sessionId:
+        return  # no transcript row: another program's copy
+    row = len(rows.tables["lines"])
+    if line.type == "assistant":
+        kind = _assistant(rows, row, line)
+    elif line.type == "user":
+        kind = _user(rows, row, line)
+    elif line.type == "attachment":
+        kind = LineKind.ATTACHMENT
+        claude_blocks.attachment(rows, row, line.attachment)
+    else:
+        kind = _system(rows, row, line)
+    rows.add(
+        "lines",
+        no,
+        instant(line.timestamp),
+        ident(line.uuid or ""),
+        ident(line.parentUuid or ""),
+        kind,
+        bool(line.isSidechain),
+        rows.code(line.agentId),
+        rows.code(line.sessionId),
+        rows.code(line.cwd),
+        rows.code(line.version),
+    )
+
+
+def _assistant(rows: Rows, row: int, line: Line) -> LineKind:
+    message = line.message or Message()
+    counts = read_usage(message.usage or Usage())
+    made_up = message.model == "<synthetic>" or (line.isApiErrorMessage and counts[-1] == NULL)
+    if made_up:
+        return LineKind.OTHER
+    miss = message.diagnostics.cache_miss_reason if message.diagnostics else None
+    rows.add(
+        "usage",
+        row,
+        ident(line.requestId or ""),
+        ident(message.id or ""),
+        rows.code(message.model),
+        *counts,
+        message.stop_reason is not None,
+        rows.code(miss.type if miss else None),
+        NULL if miss is None or miss.cache_missed_input_tokens is None else miss.cache_missed_input_tokens,
+    )
+    rows.call_ids.append((line.requestId or message.id or line.uuid or "")[:128])
+    claude_blocks.message(rows, row, message.content, by_user=False, summary=False)
+    return LineKind.ASSISTANT
+
+
+def _user(rows: Rows, row: int, line: Line) -> LineKind:
+    content = line.message.content if line.message else None
+    summary = bool(line.isCompactSummary)
+    results = claude_blocks.message(rows, row, content, by_user=True, summary=summary)
+    if isinstance(content, str) and "<local-command-stdout>" in content:
+        _command_output(rows, row, content)
+    if summary:
+        rows.add("marks", row, MarkKind.INFERRED, 0, NULL, NULL, 0, 0)
+        return LineKind.SUMMARY
+    if results:
+        return LineKind.RESULT
+    return LineKind.META if line.isMeta else LineKind.PROMPT
+
+
+def _system(rows: Rows, row: int, line: Line) -> LineKind:
+    if line.subtype == "compact_boundary":
+        _mark(rows, row, MarkKind.FULL, line.compactMetadata or line.compact_metadata or Compaction())
+        return LineKind.BOUNDARY
+    if line.subtype == "microcompact_boundary":
+        meta = line.microcompactMetadata or line.microcompact_metadata or Compaction()
+        _mark(rows, row, MarkKind.MICRO, meta)
+        for use in meta.compactedToolIds or meta.compacted_tool_ids or ():
+            rows.add("cleared", row, ident(use))
+        return LineKind.MICRO
+    if line.subtype == "local_command" and line.content:
+        _command_output(rows, row, line.content)
+    return LineKind.OTHER
+
+
+def _mark(rows: Rows, row: int, kind: MarkKind, meta: Compaction) -> None:
+    kept = meta.preservedSegment
+    rows.add(
+        "marks",
+        row,
+        kind,
+        rows.code(meta.trigger),
+        _first(meta.preTokens, meta.pre_tokens),
+        _first(meta.postTokens, meta.post_tokens),
+        ident((kept.headUuid if kept else None) or ""),
+        ident((kept.tailUuid if kept else None) or ""),
+    )
+
+
+def _command_output(rows: Rows, row: int, content: str) -> None:
+    """Ground truth that a log holds: a /context output, and the window that `/model` or it names (formats.md, 1.9)."""
+    if not context.looks_like(content):
+        return
+    found = context.parse(content)
+    if found is None:
+        return
+    if found.model and found.window:
+        rows.add("evidence", row, rows.code("context_output"), rows.code(found.model), found.window)
+    for category, name, tokens, kind in found.rows:
+        number = claude_blocks.CATEGORIES.get(category, 0)
+        rows.add("counted", row, number, rows.code(name, 80), rows.code(kind), tokens)
+    rows.add("counted", row, 0, 0, rows.code("total"), found.used)
+
+
+def read_usage(usage: Usage) -> tuple[int, ...]:
+    """input, cache_read, cache_write, its 5m and 1h parts, the part no split covers, output, reasoning... and ctx.
+
+    All in tokens. X-ctx: the input side; the last iteration of type message or fallback_message where there are
+    several (the top level is then a sum over a server-side loop). NULL ctx: nothing measured. X-cache: a split larger
+    than the flat figure wins, what it does not cover counts as 5m. Negative counts (some gateways' "none") are 0.
+    """
+    fresh, read = _count(usage.input_tokens), _count(usage.cache_read_input_tokens)
+    split = usage.cache_creation
+    short = _count(split.ephemeral_5m_input_tokens) if split else 0
+    long = _count(split.ephemeral_1h_input_tokens) if split else 0
+    flat = _count(usage.cache_creation_input_tokens)
+    written = max(flat, short + long)
+    ctx = fresh + read + written
+    if usage.iterations and len(usage.iterations) > 1:
+        for step in reversed(usage.iterations):
+            if step.type in ("message", "fallback_message"):
+                parts = (step.input_tokens, step.cache_read_input_tokens, step.cache_creation_input_tokens)
+                ctx = sum(map(_count, parts)) or ctx
+                break
+    details = usage.output_tokens_details
+    reasoning = details.thinking_tokens if details and details.thinking_tokens is not None else NULL
+    output = _count(usage.output_tokens)
+    return (fresh, read, written, written - long, long, written - short - long, output, reasoning, ctx or NULL)
+
+
+def instant(text: str | None) -> int:
+    """Milliseconds since the epoch of an ISO time with any offset (none: UTC); NO_TIME for what is none (R-window)."""
+    if not text:
+        return NO_TIME
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return NO_TIME
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return round(moment.timestamp() * 1000)
+
+
+def _count(value: Any) -> int:
+    return max(0, value or 0)
+
+
+def _first(*values: int | None) -> int:
+    return next((value for value in values if value is not None), NULL)
+
+
+SOURCE = Source("claude_code", default_roots, is_log, read_line)
+
+
