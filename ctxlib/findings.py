@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ctxlib.rules import cache, compactions, curves, rereads, tools
-from ctxlib.scan import Logs
-from ctxlib.tables import NULL
+from ctxlib.rules import compactions, curves, rebuilds, rereads, tools
+from ctxlib.logs import Logs
+from ctxlib.tables import NULL, frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST = 3  # in the readout
 
@@ -25,6 +28,12 @@ def findings(logs: Logs) -> list[Finding]:
     """All findings of the window, largest first."""
     found = [_peaks(logs), _compactions(logs), _rebuilds(logs), _tool(logs), _reread(logs)]
     return sorted((finding for finding in found if finding), key=lambda finding: -finding.tokens)
+
+
+def findings_df(logs: Logs) -> pd.DataFrame:
+    """text (a sentence with its number), action (what to do about it), tokens (at stake), largest first."""
+    found = findings(logs)
+    return frame({name: [getattr(finding, name) for finding in found] for name in Finding._fields})
 
 
 def _peaks(logs: Logs) -> Finding | None:
@@ -56,15 +65,15 @@ def _compactions(logs: Logs) -> Finding | None:
 
 
 def _rebuilds(logs: Logs) -> Finding | None:
-    """Cache prefixes written again: a call that read little and wrote most of a context that was already there."""
-    calls = logs.calls[logs.calls["inside"] & logs.calls["origin"]]
-    again = (calls["seq"] > 0) & (calls["cache_write"] > 20_000) & (calls["cache_write"] > 2 * calls["cache_read"])
-    if int(again.sum()) < 3:
+    table = rebuilds.rebuilds(logs)
+    table = table[table["cause"] != "compaction"]
+    if len(table) < 3:
         return None
-    tokens = int(calls["cache_write"][again].sum())
-    usd = float(cache.costs(logs, calls[again])["cache_write"].sum())
+    tokens, usd = int(table["tokens"].sum()), float(table["usd"].sum())
+    expired = np.char.startswith(table["cause"], "expired")
+    late = f", {int(expired.sum())} after a pause" if expired.any() else ""
     return Finding(
-        f"{int(again.sum())} calls wrote their cached prefix again: {tokens / 1000:.0f}k tokens, ${usd:.2f}",
+        f"{len(table)} calls wrote a cached prefix again{late}: {tokens / 1000:.0f}k tokens, ${usd:.2f} more",
         "Pauses longer than the cache lives (5 minutes or 1 hour) and changes of tools or model in mid-session cause it:"
         " finish a task in one go, or start anew after a long pause.",
         tokens,

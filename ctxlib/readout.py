@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ctxlib.accounting.contract import CATEGORIES
+from ctxlib.accounting.moment import at_call
 from ctxlib.findings import MOST, findings
 from ctxlib.rules import cache, compactions, curves, rereads, tools
 from ctxlib.rules.windows import windows
-from ctxlib.scan import Logs
+from ctxlib.logs import Logs
 from ctxlib.tables import NULL, Table, ThreadKind
 
 MAX_READOUT_BYTES = 400
@@ -106,6 +108,7 @@ def detail(logs: Logs, *, points: int = 0, with_calls: bool = False, zone: tzinf
         "mcp_by_server": _by_server(by_tool),
         "unsized_documents": tools.unsized_documents(logs),
         "output_tokens": _outputs(logs, own) if with_calls else None,
+        "categories": _categories(logs, table),
         "labels": dict(zip(ids, names.texts(table["project"]), strict=True)),
         "unmeasured_calls": int((own["ctx"] == NULL).sum()),
         "undated_calls": logs.undated_calls,
@@ -162,6 +165,16 @@ def _by_server(rows: list[tuple[str, str, int, int, int, int]]) -> dict[str, int
     for row in rows:
         if row[1]:
             out[row[1]] = out.get(row[1], 0) + row[4]
+    return out
+
+
+def _categories(logs: Logs, table: Table) -> dict[str, dict[str, Any]]:
+    """Session -> tokens by category at its last call, and the basis of their total."""
+    out: dict[str, dict[str, Any]] = {}
+    for row in table:
+        calls = np.flatnonzero((logs.calls["thread"] == row["thread"]) & logs.calls["inside"])
+        snap = at_call(logs, int(calls[-1]), detailed=False)
+        out[snap.session] = {**{name: 0 for name in CATEGORIES}, **snap.shown(), "basis": snap.basis}
     return out
 
 

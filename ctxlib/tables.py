@@ -125,6 +125,7 @@ USAGE = np.dtype(
         ("reasoning", "i8"),
         ("ctx", "i8"),  # X-ctx; NULL = unmeasured
         ("final", "?"),  # stop_reason set: `output` is the final count
+        ("fast", "?"),  # the fast variant of the model, with prices of its own
         ("miss", "i4"),  # cache_miss_reason, and its tokens
         ("missed", "i8"),
     ]
@@ -246,6 +247,15 @@ def ident(text: str) -> int:
 
 def empty(dtype: np.dtype[Any]) -> Table:
     return np.empty(0, dtype)
+
+
+def ordinal(sorted_key: Table) -> Table:
+    """0, 1, 2, ... within each run of equal keys."""
+    rows = np.arange(len(sorted_key))
+    if not len(rows):
+        return rows
+    starts = np.concatenate([[True], sorted_key[1:] != sorted_key[:-1]])
+    return rows - np.maximum.accumulate(np.where(starts, rows, 0))
 
 
 def frame(columns: dict[str, Any], *, nullable: tuple[str, ...] = (), times: tuple[str, ...] = ()) -> pd.DataFrame:

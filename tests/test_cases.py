@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ctxlib.readout import detail, dumps, readout, readout_of
-from ctxlib.scan import Logs, scan
+from ctxlib.logs import Logs, scan
 
 CASES = Path(__file__).parent / "cases"
 # The list that the cases quote, in USD per million tokens. It has no premium above 200k; genai-prices does.
@@ -88,7 +88,7 @@ def test_unreadable_entries_are_counted_and_the_rest_is_read(tmp_path: Path, mon
     (folder / "s4.jsonl").symlink_to(tmp_path / "nowhere")
     locked = folder / "s2.jsonl"
     if os.geteuid() == 0:  # root reads anything: refuse it here
-        import ctxlib.scan.reader as reader
+        import ctxlib.logs.reader as reader
 
         def refuse(path: str, mode: str) -> Any:
             if path == str(locked):

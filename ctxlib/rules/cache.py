@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ctxlib.models import Price, price, rates_at
-from ctxlib.scan import Logs
+from ctxlib.logs import Logs
 from ctxlib.tables import NULL, Table, frame
 
 if TYPE_CHECKING:
@@ -72,10 +72,12 @@ def costs(logs: Logs, calls: Table) -> Table:
     for a model without a price, which is reported and never counted as free."""
     out = np.zeros(len(calls), USD)
     day = calls["ts"] // _DAY
-    for code, when in np.unique(np.stack([calls["model"].astype("i8"), day], axis=1), axis=0).tolist():
-        rows = np.flatnonzero((calls["model"] == code) & (day == when))
+    kinds = np.stack([calls["model"].astype("i8"), day, calls["fast"].astype("i8")], axis=1)
+    for code, when, fast in np.unique(kinds, axis=0).tolist():
+        rows = np.flatnonzero((kinds == (code, when, fast)).all(axis=1))
         moment = datetime.fromtimestamp(when * 86_400, UTC) if when > 0 else None
-        found = price(logs.names.strings[code], when=moment, overrides=logs.prices)
+        name = logs.names.strings[code] + ("-fast" if fast else "")
+        found = price(name, when=moment, overrides=logs.prices)
         if found is None:
             continue
         out["priced"][rows] = True

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ctxlib.rules.windows import windows
-from ctxlib.scan import Logs
-from ctxlib.scan.identity import ordinal
-from ctxlib.tables import NO_TIME, NULL, Table, ThreadKind, frame
+from ctxlib.logs import Logs
+from ctxlib.tables import NO_TIME, NULL, Table, ThreadKind, frame, ordinal
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ctxlib.rules.tools import constant_tokens
-from ctxlib.scan import Logs
+from ctxlib.logs import Logs
 from ctxlib.sources.claude_blocks import file_name
 from ctxlib.tables import BlockKind, Table, frame
 

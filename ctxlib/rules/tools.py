@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ctxlib.scan import Logs
+from ctxlib.logs import Logs
 from ctxlib.tables import BlockKind, Table, frame
 
 if TYPE_CHECKING:

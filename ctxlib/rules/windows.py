@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ctxlib.models import canonical, decide
-from ctxlib.scan import Logs
+from ctxlib.logs import Logs
 from ctxlib.tables import NULL, MarkKind
 
 

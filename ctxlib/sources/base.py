@@ -1,7 +1,7 @@
 """What every source gives: the rows of one file, and a way to add the rows of what was appended to it.
 
 A source reads lines one by one and knows nothing of other lines or other files: the rows of a whole file are the rows
-of its first half followed by those of its second. That is what makes growing logs cheap (scan/store.py) and the
+of its first half followed by those of its second. That is what makes growing logs cheap (logs/store.py) and the
 cut-anywhere test possible.
 """
 

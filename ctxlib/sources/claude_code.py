@@ -1,7 +1,7 @@
 """Claude Code: ~/.claude/projects/<folder>/<session>.jsonl and what lies below (formats.md, section 1).
 
 Only facts of a line are read here: what a line means together with others (one call over several lines, copies in
-forks, threads) is decided in scan/identity.py.
+forks, threads) is decided in logs/identity.py.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ctxlib.models import full_window
 from ctxlib.sources import claude_blocks
 from ctxlib.sources import context_output as context
 from ctxlib.sources.base import Rows, Source
@@ -63,7 +64,7 @@ def read_line(rows: Rows, no: int, line: bytes) -> None:
             if _RESOLVED.search(text):
                 _hints(rows, no, text)
     except (ValueError, RecursionError):
-        rows.note(no, "half_written" if text[-1:] != b"}" else "no_json")
+        rows.note(no, "half_written" if text[:1] == b"{" and text[-1:] != b"}" else "no_json")
         records = _first_of_broken(text)
     if len(records) > 1:
         rows.note(no, "glued_records")
@@ -148,6 +149,7 @@ def _assistant(rows: Rows, row: int, line: Line) -> LineKind:
         rows.code(message.model),
         *counts,
         message.stop_reason is not None,
+        bool(message.usage and message.usage.speed == "fast"),
         rows.code(miss.type if miss else None),
         NULL if miss is None or miss.cache_missed_input_tokens is None else miss.cache_missed_input_tokens,
     )
@@ -207,7 +209,8 @@ def _command_output(rows: Rows, row: int, content: str) -> None:
     if found is None:
         return
     if found.model and found.window:
-        rows.add("evidence", row, rows.code("context_output"), rows.code(found.model), found.window)
+        window = full_window(found.window, found.buffer)
+        rows.add("evidence", row, rows.code("context_output"), rows.code(found.model), window)
     for category, name, tokens, kind in found.rows:
         number = claude_blocks.CATEGORIES.get(category, 0)
         rows.add("counted", row, number, rows.code(name, 80), rows.code(kind), tokens)

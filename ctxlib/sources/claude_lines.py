@@ -42,6 +42,7 @@ class Usage(Struct, gc=False):
     cache_creation: CacheCreation | None = None
     iterations: list[Iteration] | None = None
     output_tokens_details: OutputDetails | None = None
+    speed: str | None = None
 
 
 class ImageData(Struct, gc=False):

@@ -1,0 +1,61 @@
+# Two commands need nothing but Python 3.11+ and make: `make report` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+export PYTHONUTF8 := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help report test lint unit notebooks-test lab notebooks constraints clean
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
+
+report: $(VENV)/.report ## read your logs (or the sample) and write the report; ARGS="--since 30d --open"
+	@$(BIN)/ctxlib report $(ARGS)
+
+test: $(VENV)/.test ## style, types, unit tests, then every notebook against its stored outputs
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/pytest -W error -n auto --dist loadgroup
+	@$(BIN)/pytest --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-current-env \
+		--nbval-cell-timeout 120 -n auto --dist loadscope -p no:cacheprovider notebooks
+
+lab: $(VENV)/.lab ## open the notebooks in JupyterLab
+	@$(BIN)/jupyter lab notebooks
+
+notebooks: $(VENV)/.test ## make the notebooks anew from their .py texts, executed on the sample
+	@$(BIN)/python notebooks/refresh.py
+
+constraints: $(VENV)/.base ## compile constraints.txt anew (needs uv)
+	@$(PIP) uv && $(BIN)/uv pip compile --quiet --upgrade --universal --no-header --no-annotate --python-version 3.11 \
+		--extra report --extra test --extra dev pyproject.toml --output-file constraints.txt
+
+clean: ## remove the environment and what tools left behind
+	rm -rf $(VENV) dist build report .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One environment for all; a stamp says which extras it has, and is renewed when the project's needs change.
+$(VENV)/.base:
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else \
+		"ctxlib needs Python 3.11 or newer, and %s is %s: try make PYTHON=python3.11" % (sys.executable, sys.version.split()[0]))'
+	@echo "making $(VENV) (once)" >&2
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.report: pyproject.toml constraints.txt | $(VENV)/.base
+	@echo "installing ctxlib[report] into $(VENV)" >&2
+	@$(PIP) --editable '.[report]'
+	@touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/.base
+	@echo "installing ctxlib[report,test,dev] into $(VENV)" >&2
+	@$(PIP) --editable '.[report,test,dev]'
+	@touch $@ $(VENV)/.report
+
+$(VENV)/.lab: pyproject.toml constraints.txt | $(VENV)/.base
+	@echo "installing ctxlib[report,lab] into $(VENV)" >&2
+	@$(PIP) --editable '.[report,lab]'
+	@touch $@ $(VENV)/.report

@@ -1,0 +1,1 @@
+"""The measurement contract: one snapshot, at any call of any session (accounting.md)."""

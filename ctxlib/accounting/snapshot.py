@@ -1,0 +1,157 @@
+"""The snapshot: how full the context is at a call, and with what. For all calls at once, or for one."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ctxlib.accounting import estimate
+from ctxlib.accounting.arithmetic import Settled, settle
+from ctxlib.accounting.ground_truth import PREFIX, truths
+from ctxlib.accounting.intervals import intervals
+from ctxlib.accounting.replay import attribution
+from ctxlib.rules.windows import windows
+from ctxlib.logs import Logs
+from ctxlib.tables import NULL, Category, Table, ThreadKind, frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PARTS = tuple(category for category in Category if category not in (Category.NONE, Category.OTHER))
+
+
+class Snapshots(NamedTuple):
+    """All calls of all threads, in the order of `logs.calls`; n calls, k = len(PARTS) categories."""
+
+    raw: Table  # (n, k) tokens by the constants, resident blocks
+    parts: Table  # (n, k) tokens as attributed, before they are settled against the total
+    delta: Table  # (n, k) the part of `parts` that a rise measured
+    counted: Table  # (k,)-wide (n, k) bool: the part was told by a /context output
+    settled: Settled  # shown (n, k + 1): the last column is other
+    injected: Table  # (n,) tokens within other that arrived in this epoch with no block in the log
+    measured: Table  # (n,) bool
+
+
+@lru_cache(maxsize=2)
+def snapshots(logs: Logs) -> Snapshots:
+    """A snapshot at every call. Parts sum exactly to the provider's total where there is one, else to the estimate."""
+    found, shares = intervals(logs), attribution(logs)
+    blocks, calls = logs.blocks, logs.calls
+    column = np.searchsorted([int(c) for c in PARTS], blocks["category"])
+    starts = np.append(found.call, len(calls))
+    first, end = starts[blocks["thread"]], starts[blocks["thread"] + 1]
+    begin = np.minimum(first + blocks["born"], end)
+    stop = np.minimum(first + shares.cleared.astype("i8"), end)
+
+    def resident(tokens: Table) -> Table:
+        """Sums of `tokens` over the blocks that each call carries, by category."""
+        change = np.zeros((len(calls) + 1, len(PARTS)))
+        kept = begin < stop
+        np.add.at(change, (begin[kept], column[kept]), tokens[kept])
+        np.subtract.at(change, (stop[kept], column[kept]), tokens[kept])
+        return np.maximum(np.cumsum(change[:-1], axis=0), 0.0)
+
+    raw = resident(estimate.raw(blocks).astype("f8"))
+    parts = resident(shares.tokens)
+    delta = resident(np.where(shares.method == 1, shares.tokens, 0.0))
+    parts, counted = _with_truth(logs, parts, found.rows)
+    settled = settle(np.round(parts, 6), calls["ctx"])
+    return Snapshots(raw, parts, delta, counted, settled, _injected(logs), calls["ctx"] != NULL)
+
+
+def _with_truth(logs: Logs, parts: Table, rows: Table) -> tuple[Table, Table]:
+    """Puts what a /context output says of the prefix in place of our estimate, in the epochs of that thread and model."""
+    counted = np.zeros(parts.shape, bool)
+    table = truths(logs)
+    if not len(table):
+        return parts, counted
+    parts = parts.copy()
+    calls = logs.calls
+    columns = [PARTS.index(category) for category in PREFIX]
+    for row in table:
+        near = row["before"] if row["before"] != NULL else row["after"]
+        if near == NULL:
+            continue
+        same = (calls["thread"] == row["thread"]) & (calls["model"] == calls["model"][near])
+        for at, category in zip(columns, PREFIX, strict=True):
+            if row["tokens"][category] != NULL:
+                parts[same, at] = row["tokens"][category]
+                counted[same, at] = True
+    return parts, counted
+
+
+def _injected(logs: Logs) -> Table:
+    """Injected tokens that each call carries: their sum since the head of its epoch."""
+    rows, amount = intervals(logs).rows, attribution(logs).injected
+    out = np.zeros(len(logs.calls))
+    if not len(rows):
+        return out
+    running = np.cumsum(amount)
+    head = np.searchsorted(rows["epoch"], rows["epoch"])
+    out[rows["end"]] = running - (running[head] - amount[head])
+    return out
+
+
+def epochs(logs: Logs) -> Table:
+    """Number of each call's epoch within its thread, from 0; that of the measured call before it where unmeasured."""
+    rows = intervals(logs).rows
+    out = np.zeros(len(logs.calls), "i4")
+    mark = np.zeros(len(logs.calls), "i4")
+    mark[rows["end"]] = rows["start"] == NULL
+    total = np.cumsum(mark)
+    starts = intervals(logs).call
+    first = total[np.minimum(starts, max(0, len(total) - 1))] if len(total) else starts
+    out[:] = np.maximum(0, total - first[logs.calls["thread"]]) if len(total) else 0
+    return out
+
+
+def snapshots_df(logs: Logs) -> pd.DataFrame:
+    """The parts of every call in the window, long form: session_id, thread_id (main or the agent), project, seq (call of
+    its thread, from 0), turn (from 1), epoch, ts, model, category, raw (tokens by the constant), shown (integers that sum
+    to total), injected (within other), method, total, basis, window (tokens)."""
+    snaps, calls, names = snapshots(logs), logs.calls, logs.names
+    keep = np.flatnonzero(calls["inside"])
+    wide = len(PARTS) + 1
+    call = np.repeat(keep, wide)
+    which = np.tile(np.arange(wide), len(keep))
+    threads = logs.threads[calls["thread"][call]]
+    size = {name: found[0] if found else NULL for name, found in windows(logs).items()}
+    window = np.full(len(names.strings), NULL)
+    for name, value in size.items():
+        window[names.codes[name]] = value
+    labels = np.array([*(c.name.lower() for c in PARTS), "other"], object)
+    strings = np.array(names.strings, object)
+    main = threads["kind"] == ThreadKind.MAIN
+    raw = np.column_stack([snaps.raw, np.zeros(len(calls))])
+    out = frame(
+        {
+            "session_id": strings[threads["session"]],
+            "thread_id": np.where(main, "main", strings[threads["agent"]]),
+            "project": strings[threads["project"]],
+            "seq": calls["seq"][call],
+            "turn": calls["seq"][call] + 1,
+            "epoch": epochs(logs)[call],
+            "ts": calls["ts"][call],
+            "model": strings[calls["model"][call]],
+            "category": labels[which],
+            "raw": np.rint(raw[call, which]).astype("i8"),
+            "shown": snaps.settled.shown[call, which],
+            "injected": np.where(which == wide - 1, np.rint(snaps.injected[call]).astype("i8"), 0),
+            "method": methods(snaps)[call, which],
+            "total": snaps.settled.total[call],
+            "basis": np.where(snaps.measured[call], "measured", "estimated"),
+            "window": window[calls["model"][call]],
+        },
+        nullable=("window",),
+        times=("ts",),
+    )
+    return out
+
+
+def methods(snaps: Snapshots) -> Table:
+    """(n, k + 1) where each part's tokens come from: counted, delta (mostly measured by rises), estimate, or residual."""
+    share = np.divide(snaps.delta, snaps.parts, out=np.zeros_like(snaps.parts), where=snaps.parts > 0)
+    out = np.where(snaps.counted, "counted", np.where(share >= 0.5, "delta", "estimate")).astype(object)
+    return np.column_stack([out, np.full(len(out), "residual", object)])

@@ -1,0 +1,6 @@
+"""Roots -> Logs: discover files, read them, and make one call of every copy."""
+
+from ctxlib.logs.scan import Logs, Progress, scan
+from ctxlib.logs.span import DAYS, Span, span
+
+__all__ = ["DAYS", "Logs", "Progress", "Span", "scan", "span"]

@@ -1,0 +1,19 @@
+"""What is known of models: their names in every spelling, list prices and context windows. Offline, always."""
+
+from ctxlib.models.names import canonical, million_hint
+from ctxlib.models.prices import Overrides, Price, price, price_table, rates_at, read_overrides
+from ctxlib.models.windows import decide, full_window, list_window
+
+__all__ = [
+    "Overrides",
+    "Price",
+    "canonical",
+    "decide",
+    "full_window",
+    "list_window",
+    "million_hint",
+    "price",
+    "price_table",
+    "rates_at",
+    "read_overrides",
+]

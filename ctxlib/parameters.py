@@ -1,0 +1,46 @@
+"""The parameters of a notebook, checked in one call: a typo or a wrong value is a sentence, not an empty report."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ctxlib.bundle import sample_root
+from ctxlib.logs import Logs, scan
+from ctxlib.logs.discover import roots_of
+
+MOST_TOP = 100
+
+
+def open_logs(
+    root: object = "", since: object = "", until: object = "", project: object = "", *, top: object = 10
+) -> Logs:
+    """The logs that a notebook's parameters name.
+
+    root: "" is the sample logs that come with ctxlib, `default` the agents' own folders, else folders separated by
+    the system's path separator. since, until: 30d, 12h, a date, an ISO time, all; "" is everything for the sample, else
+    the last 30 days. project: part of a project's label. Raises ValueError or FileNotFoundError with a sentence that
+    names the parameter and its value.
+    """
+    texts = {"root": root, "since": since, "until": until, "project": project}
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            raise ValueError(f"parameter {name} must be text, not {value!r} (pass it raw: papermill -r {name} ...)")
+    count(top, "top")
+    if root == "":
+        return scan(sample_root(), since=str(since) or "all", until=str(until), project=str(project))
+    roots = roots_of() if root == "default" else [Path(part) for part in str(root).split(os.pathsep) if part]
+    if not roots:
+        raise FileNotFoundError("no agent's log folder exists here (looked for Claude Code's projects folders)")
+    return scan(roots, since=str(since), until=str(until), project=str(project))
+
+
+def count(value: object, name: str, most: int = MOST_TOP) -> int:
+    """A whole number from 1 to `most`, from a number or its text; raises ValueError naming the parameter."""
+    try:
+        number = int(str(value))
+    except ValueError:
+        number = 0
+    if not 1 <= number <= most:
+        raise ValueError(f"parameter {name} must be a whole number from 1 to {most}, not {value!r}")
+    return number

@@ -1,6 +1,0 @@
-"""Roots -> Logs: discover files, read them, and make one call of every copy."""
-
-from ctxlib.scan.scan import Logs, Progress, scan
-from ctxlib.scan.span import DAYS, Span, span
-
-__all__ = ["DAYS", "Logs", "Progress", "Span", "scan", "span"]
