@@ -34,7 +34,7 @@ constraints: $(VENV)/.base ## compile constraints.txt anew (needs uv)
 		--extra report --extra test --extra dev pyproject.toml --output-file constraints.txt
 
 clean: ## remove the environment and what tools left behind
-	rm -rf $(VENV) dist build report .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist build ctxlib-report .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One environment for all; a stamp says which extras it has, and is renewed when the project's needs change.

@@ -27,7 +27,8 @@ _HOMES = {
     "ctxlib.accounting.calibrate": ("fits_df",),
     "ctxlib.accounting.ground_truth": ("truths_df",),
     "ctxlib.accounting.snapshot": ("snapshots_df",),
-    "ctxlib.accounting.moment": ("Snapshot", "snapshot"),
+    "ctxlib.accounting.contract": ("Snapshot",),
+    "ctxlib.accounting.moment": ("snapshot",),
     "ctxlib.findings": ("findings_df",),
     "ctxlib.readout": ("detail",),
     "ctxlib.figures": (
@@ -41,22 +42,23 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
     from ctxlib.accounting.calibrate import fits_df
+    from ctxlib.accounting.contract import Snapshot
     from ctxlib.accounting.ground_truth import truths_df
-    from ctxlib.accounting.moment import Snapshot, snapshot
+    from ctxlib.accounting.moment import snapshot
+    from ctxlib.accounting.rent import rent_df
     from ctxlib.accounting.snapshot import snapshots_df
     from ctxlib.figures import plot_breakdown, plot_categories, plot_compactions, plot_curves
     from ctxlib.findings import findings_df
+    from ctxlib.logs import Logs, scan
     from ctxlib.parameters import open_logs
     from ctxlib.readout import detail
     from ctxlib.rules.blocks import blocks_df, notes_df
     from ctxlib.rules.cache import cache_df
     from ctxlib.rules.compactions import compactions_df
     from ctxlib.rules.curves import calls_df, curves_df, sessions_df
-    from ctxlib.accounting.rent import rent_df
     from ctxlib.rules.rebuilds import rebuilds_df
     from ctxlib.rules.rereads import rereads_df
     from ctxlib.rules.tools import tools_df
-    from ctxlib.logs import Logs, scan
 
 __all__ = [
     "Logs",
@@ -75,6 +77,7 @@ __all__ = [
     "plot_categories",
     "plot_compactions",
     "plot_curves",
+    "rebuilds_df",
     "rent_df",
     "rereads_df",
     "scan",

@@ -40,7 +40,9 @@ def parser() -> argparse.ArgumentParser:
     report = commands.add_parser("report", help="run the notebooks on your logs and write an HTML report")
     _window(report)
     report.add_argument("--sample", action="store_true", help="read the sample logs that come with ctxlib")
-    report.add_argument("--out", type=Path, default=Path("ctxlib-report"), metavar="DIR", help="default: ./ctxlib-report")
+    report.add_argument(
+        "--out", type=Path, default=Path("ctxlib-report"), metavar="DIR", help="default: ./ctxlib-report"
+    )
     report.add_argument("--only", default="", metavar="02,04", help="only these notebooks")
     report.add_argument("--open", action="store_true", help="show it in the browser")
     report.set_defaults(run=_report)
@@ -57,14 +59,20 @@ def parser() -> argparse.ArgumentParser:
 
     small = commands.add_parser("readout", help="a few numbers as one short line of JSON, context.json beside it")
     _window(small)
-    small.add_argument("--out", type=Path, default=Path("."), metavar="DIR", help="where context.json goes (default: here)")
+    small.add_argument(
+        "--out", type=Path, default=Path("."), metavar="DIR", help="where context.json goes (default: here)"
+    )
     small.set_defaults(run=_readout)
 
     one = commands.add_parser("snapshot", help="what the context of a session holds at one call")
     one.add_argument("session", help="its id, or the beginning of it")
-    one.add_argument("--turn", type=int, metavar="N", help="call of the thread, from 1; negative from the end; default last")
+    one.add_argument(
+        "--turn", type=int, metavar="N", help="call of the thread, from 1; negative from the end; default last"
+    )
     one.add_argument("--agent", default="main", metavar="ID", help="a sub-agent of the session")
-    one.add_argument("--json", choices=("session", "stage"), nargs="?", const="session", help="as one of the published shapes")
+    one.add_argument(
+        "--json", choices=("session", "stage"), nargs="?", const="session", help="as one of the published shapes"
+    )
     _window(one, positional=False, since="all")
     one.set_defaults(run=_snapshot)
 
@@ -81,7 +89,9 @@ def _window(command: argparse.ArgumentParser, *, positional: bool = True, since:
     command.add_argument("--until", default="", metavar="WHEN", help="the same; a date includes its day")
     command.add_argument("--project", default="", metavar="TEXT", help="only projects whose path contains TEXT")
     command.add_argument("--config", type=Path, metavar="FILE", help="your own prices and windows, TOML")
-    command.add_argument("--offline", action="store_true", help="accepted for habit's sake: nothing here uses a network")
+    command.add_argument(
+        "--offline", action="store_true", help="accepted for habit's sake: nothing here uses a network"
+    )
 
 
 def _logs(given: argparse.Namespace, roots: Sequence[str | Path] = (), *, since: str | None = None) -> Logs:
@@ -123,7 +133,7 @@ def note(logs: Logs) -> None:
         print(f"ctxlib: skipped {said} (ctxlib scan --skipped lists them)", file=sys.stderr)
 
 
-class progress_bar:  # noqa: N801  (a callable with one number of state)
+class progress_bar:
     """Writes how far a scan is, on a terminal only, and wipes it at the end."""
 
     def __init__(self) -> None:

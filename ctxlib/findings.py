@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ctxlib.rules import compactions, curves, rebuilds, rereads, tools
 from ctxlib.logs import Logs
+from ctxlib.rules import compactions, curves, rebuilds, rereads, tools
 from ctxlib.tables import NULL, frame
 
 if TYPE_CHECKING:

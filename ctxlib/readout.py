@@ -12,10 +12,10 @@ import numpy as np
 from ctxlib.accounting.contract import CATEGORIES
 from ctxlib.accounting.moment import at_call
 from ctxlib.findings import MOST, findings
+from ctxlib.logs import Logs
 from ctxlib.rules import cache, compactions, curves, rereads, tools
 from ctxlib.rules.windows import windows
-from ctxlib.logs import Logs
-from ctxlib.tables import NULL, Table, ThreadKind
+from ctxlib.tables import NULL, MarkKind, Table, ThreadKind
 
 MAX_READOUT_BYTES = 400
 
@@ -101,7 +101,7 @@ def detail(logs: Logs, *, points: int = 0, with_calls: bool = False, zone: tzinf
         "cache_write_usd": round(money.write_usd, 6),
         "unpriced_models": list(money.unpriced_models),
         "unpriced_write_tokens": money.unpriced_write,
-        "rereads": again._asdict(),
+        "rereads": {"count": again.rereads, **{name: getattr(again, name) for name in again._fields[1:]}},
         "tool_tokens": {row[0]: row[4] for row in by_tool if row[3]},
         "tool_calls": {row[0]: row[2] for row in by_tool if row[2]},
         "top_tools": [[row[0], row[4]] for row in by_tool if row[3] and row[0] != tools.UNKNOWN][: tools.TOP_TOOLS],
@@ -147,7 +147,7 @@ def _compactions(logs: Logs) -> list[dict[str, Any]]:
             "session": names.strings[thread["session"]],
             "thread": "main" if thread["kind"] == ThreadKind.MAIN else names.strings[thread["agent"]],
             "ts": datetime.fromtimestamp(int(row["ts"]) / 1000, UTC).isoformat().replace("+00:00", "Z"),
-            "kind": compactions.MarkKind(row["kind"]).name.lower(),
+            "kind": MarkKind(row["kind"]).name.lower(),
             "trigger": names.strings[row["trigger"]] or None,
             "before": none(int(row["before"])),
             "before_source": before[i],
@@ -174,12 +174,14 @@ def _categories(logs: Logs, table: Table) -> dict[str, dict[str, Any]]:
     for row in table:
         calls = np.flatnonzero((logs.calls["thread"] == row["thread"]) & logs.calls["inside"])
         snap = at_call(logs, int(calls[-1]), detailed=False)
-        out[snap.session] = {**{name: 0 for name in CATEGORIES}, **snap.shown(), "basis": snap.basis}
+        out[snap.session] = {**dict.fromkeys(CATEGORIES, 0), **snap.shown(), "basis": snap.basis}
     return out
 
 
 def _outputs(logs: Logs, calls: Table) -> dict[str, int]:
-    return {logs.call_ids[row]: output for row, output in zip(calls["id"].tolist(), calls["output"].tolist(), strict=True)}
+    return {
+        logs.call_ids[row]: output for row, output in zip(calls["id"].tolist(), calls["output"].tolist(), strict=True)
+    }
 
 
 def _by_day(calls: Table, zone: tzinfo) -> dict[str, int]:

@@ -80,5 +80,9 @@ def _tiles(logs: Logs, table: Any, money: cache.CacheTotals) -> list[dict[str, s
             "value": "-" if shares is None else f"{100 * shares['read']:.1f} %",
             "note": "of all context tokens",
         },
-        {"label": "at list prices", "value": f"${usd:,.2f}", "note": f"${money.write_usd:,.2f} of it cache writes{unpriced}"},
+        {
+            "label": "at list prices",
+            "value": f"${usd:,.2f}",
+            "note": f"${money.write_usd:,.2f} of it cache writes{unpriced}",
+        },
     ]

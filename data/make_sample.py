@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import json
 import os
 import random
 import re
@@ -21,12 +22,12 @@ from pathlib import Path
 import sample_copies as copies
 import sample_events as ev
 import sample_parts as parts
-from sample_base import Line, Setup, dumps
+from sample_base import Line, Setup, dumps, version_key
 from sample_session import Thread
 from sample_work import Worker
 from sample_world import World
 
-HOME = "/home/dev/work"
+HOME = "/home/dev/src"
 OPUS, SONNET5, FABLE = "claude-opus-4-8", "claude-sonnet-5", "claude-fable-5"
 SONNET45, HAIKU = "claude-sonnet-4-5-20250929", "claude-haiku-4-5-20251001"
 SERVERS = ("notes", "my__board")
@@ -64,14 +65,14 @@ ROWS: list[Row] = [
     ("manual-compact", L, "2.1.232", OPUS, 60, 5200, "2026-10-15T06:52:14", copies.manual_compact),
     ("tools-changed", L, "2.1.232", FABLE, 35, 350, "2026-10-19T11:21:37", ev.tools_changed),
     ("context-command", L, "2.1.232", SONNET5, 31, 260, "2026-10-20T08:14:58", ev.context_command),
-    ("incident", T, "2.1.232", OPUS, 190, 1150, "2026-10-22T05:33:06", ev.incident),
+    ("incident", T, "2.1.232", OPUS, 184, 1150, "2026-10-22T05:33:06", ev.incident),
     ("drift-check", Q, "2.1.232", SONNET5, 26, 300, "2026-10-26T09:00:51", ev.plain),
     ("last-look", T, "2.1.232", OPUS, 11, 240, "2026-10-30T14:22:19", ev.plain),
 ]
 NOTES = {
     "incident": "largest session, peaks above 300k on a 1M window; an Agent result names `claude-opus-4-8[1m]`",
     "redesign": "peaks above 250k: a PDF of 38 pages in the prompt, 20 screenshots of known size, much hidden thinking",
-    "manual-compact": "manual compaction near 190k with `postTokens` (without the prefix); its history is forked",
+    "manual-compact": "manual compaction above 150k with `postTokens` (without the prefix); its history is forked",
     "fork": "fork of manual-compact: lines from its boundary on with the same uuid, timestamp, requestId; then its own",
     "two-auto-compacts": "two automatic compactions near 167k of a 200k window, re-injected files and listings",
     "old-auto-compact": "one automatic compaction, metadata of the 2.1.39 form (trigger, preTokens), visible thinking",
@@ -143,12 +144,15 @@ class Sample:
             r.choice(["main", "main", BRANCHES[project]]),
             slug,
             prefix,
-            version > "2.1.120",
+            version_key(version) >= (2, 1, 178),
             r.choice([0, 0, prefix["system_prompt"]]),
             think,
             mcp,
         )
         start = int(datetime.fromisoformat(begin).replace(tzinfo=UTC).timestamp() * 1000) + r.randrange(1000)
+        if key == "clear-after":
+            # /clear opens the new file at once.
+            start = self.threads["clear-before"].t + 45_000
         world = copy.deepcopy(self.worlds.setdefault(project, World(project, cwd)))
         thread = Thread(setup, world, r, start)
         setup.sid = self.ids[key] = session_id(key)
@@ -210,10 +214,29 @@ def write(out: Path) -> Sample:
     return sample
 
 
+def measure(data: bytes) -> tuple[int, int]:
+    """Calls and largest context of a main thread, from the bytes of its file."""
+    found: dict[str, int] = {}
+    for raw in data.split(b"\n"):
+        try:
+            line = json.loads(raw.strip(b"\x00") or b"{}")
+        except ValueError:
+            continue
+        if "requestId" in line and not line["isSidechain"]:
+            use = line["message"]["usage"]
+            names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+            found[line["requestId"]] = sum(use[name] for name in names)
+    return len(found), max(found.values(), default=0)
+
+
 def table(sample: Sample) -> str:
     """The planted events as a Markdown table."""
-    rows = [f"| {key} | `{sample.ids[key]}` | {note} |" for key, note in NOTES.items()]
-    return "\n".join(["| name | session | what is in it |", "|---|---|---|", *rows])
+    data = {path.removesuffix(".jsonl")[-36:]: content for path, (content, _) in sample.files().items()}
+    rows = []
+    for key, note in NOTES.items():
+        calls, top = measure(data[sample.ids[key]])
+        rows.append(f"| {key} | `{sample.ids[key]}` | {calls} | {top:,} | {note} |")
+    return "\n".join(["| name | session | calls | peak | what is in it |", "|---|---|---|---|---|", *rows])
 
 
 def main() -> None:
@@ -225,7 +248,6 @@ def main() -> None:
     if args.list:
         sample = Sample()
         sample.build()
-        sample.files()
         print(table(sample))
         return
     write(args.out)

@@ -40,7 +40,6 @@ class Chain:
         self.last_call_ms: int | None = None
         self.cache_hole: str | None = None
         self.calls = 0
-        self.usages: list[Line] = []
         self.at: dict[str, int] = {}
         self.parents: dict[str, str | None] = {}
         self.prompts: list[str] = []

@@ -123,7 +123,6 @@ class Thread(Chain):
             if block["type"] == "tool_use":
                 self.tool_lines[block["id"]] = own
         self.calls += 1
-        self.usages.append(use | {"output_tokens": out, "requestId": request_id})
         return ids
 
     def result(
@@ -261,7 +260,7 @@ class Thread(Chain):
         other.lines = [line | {"sessionId": sid} for line in copy.deepcopy(self.lines[start:]) if "uuid" in line]
         other.r = r
         other.text = Text(r, self.setup.project)
-        for name in ("usages", "at", "parents", "prompts", "result_tokens", "tool_lines", "attached", "reads", "world"):
+        for name in ("at", "parents", "prompts", "result_tokens", "tool_lines", "attached", "reads", "world"):
             setattr(other, name, copy.deepcopy(getattr(self, name)))
         other.agents = []
         return other

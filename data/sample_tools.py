@@ -53,7 +53,7 @@ class Tools:
             return dict(self.r.choice(self.t.reads[-8:]))
         path = self.path()
         n = len(self.t.world.files[path])
-        if n > 60 and self.r.random() < 0.75:
+        if n > 60 and self.r.random() < 0.86:
             return {"file_path": path, "offset": self.r.randrange(1, n - 40), "limit": self.r.choice([15, 25, 40, 60])}
         return {"file_path": path}
 

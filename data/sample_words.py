@@ -112,7 +112,7 @@ ADJECTIVES = [
     "late",
     "pending",
     "sorted",
-    "shared",
+    "spare",
     "nested",
     "fresh",
     "narrow",

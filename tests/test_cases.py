@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ctxlib.readout import detail, dumps, readout, readout_of
 from ctxlib.logs import Logs, scan
+from ctxlib.readout import detail, dumps, readout, readout_of
 
 CASES = Path(__file__).parent / "cases"
 # The list that the cases quote, in USD per million tokens. It has no premium above 200k; genai-prices does.

@@ -21,7 +21,8 @@ def default_chars_per_token(model: str) -> float:
 def raw(blocks: Table) -> Table:
     """Tokens by the constants, with images by their size where it is known (the contract's raw estimate)."""
     known = blocks["images"] - blocks["unsized_images"]
-    return constant_tokens(blocks) - IMAGE_TOKENS * known + blocks["image_tokens"]
+    tokens: Table = constant_tokens(blocks) - IMAGE_TOKENS * known + blocks["image_tokens"]
+    return tokens
 
 
 def fitted(blocks: Table, chars_per_token: Table) -> Table:

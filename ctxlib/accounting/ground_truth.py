@@ -23,7 +23,14 @@ PREFIX = (
     Category.DEFERRED,
 )
 TRUTH = np.dtype(
-    [("thread", "i4"), ("line", "i4"), ("total", "i8"), ("before", "i4"), ("after", "i4"), ("tokens", "i8", len(Category))]
+    [
+        ("thread", "i4"),
+        ("line", "i4"),
+        ("total", "i8"),
+        ("before", "i4"),
+        ("after", "i4"),
+        ("tokens", "i8", len(Category)),
+    ]
 )
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ctxlib.models import canonical
 from ctxlib.logs import Logs
+from ctxlib.models import canonical
 from ctxlib.tables import NULL, MarkKind, Table
 
 INTERVAL = np.dtype(
@@ -84,4 +84,5 @@ def _compactions_before(logs: Logs, rows: Table) -> Table:
     keys = np.sort(logs.mark_thread[full].astype("i8") * span + logs.marks["line"][full])
     thread = logs.calls["thread"][rows].astype("i8")
     upto = np.searchsorted(keys, thread * span + logs.calls["pos"][rows])
-    return upto - np.searchsorted(keys, thread * span)
+    before: Table = upto - np.searchsorted(keys, thread * span)
+    return before

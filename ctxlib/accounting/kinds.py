@@ -10,7 +10,7 @@ from ctxlib.accounting.arithmetic import largest_remainder
 from ctxlib.accounting.intervals import intervals
 from ctxlib.accounting.replay import Method, attribution
 from ctxlib.accounting.snapshot import snapshots_df
-from ctxlib.scan import Logs
+from ctxlib.logs import Logs
 from ctxlib.tables import BlockKind, Category, Table
 
 if TYPE_CHECKING:

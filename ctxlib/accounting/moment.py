@@ -11,9 +11,9 @@ from ctxlib.accounting.ground_truth import truths
 from ctxlib.accounting.intervals import intervals
 from ctxlib.accounting.replay import attribution
 from ctxlib.accounting.snapshot import PARTS, methods, snapshots
+from ctxlib.logs import Logs
 from ctxlib.rules.curves import main_threads
 from ctxlib.rules.windows import windows
-from ctxlib.logs import Logs
 from ctxlib.tables import NO_TIME, NULL, BlockKind, Category, Table, ThreadKind
 
 MOST_DETAILS = 15  # of each sort, largest first

@@ -12,8 +12,8 @@ import numpy as np
 
 from ctxlib.accounting.intervals import intervals
 from ctxlib.accounting.replay import Method, attribution
-from ctxlib.rules.cache import costs
 from ctxlib.logs import Logs
+from ctxlib.rules.cache import costs
 from ctxlib.tables import BlockKind, Category, Table, frame
 
 if TYPE_CHECKING:
@@ -80,7 +80,9 @@ def rent_df(logs: Logs) -> pd.DataFrame:
         measured=("measured", "sum"),
     )
     grouped["measured"] = (grouped["measured"] / grouped["tokens"]).where(grouped["tokens"] > 0, 0.0)
-    grouped = grouped.sort_values(["rent", "session", "kind", "tool", "path"], ascending=[False, True, True, True, True])
+    grouped = grouped.sort_values(
+        ["rent", "session", "kind", "tool", "path"], ascending=[False, True, True, True, True]
+    )
     for name in ("tokens", "rent"):
         grouped[name] = grouped[name].round().astype("int64")
     return grouped.reset_index(drop=True)

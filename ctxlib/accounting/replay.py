@@ -11,8 +11,8 @@ import numpy as np
 from ctxlib.accounting.calibrate import fits
 from ctxlib.accounting.estimate import default_chars_per_token, fitted, is_answer
 from ctxlib.accounting.intervals import Intervals, intervals
-from ctxlib.models import canonical
 from ctxlib.logs import Logs
+from ctxlib.models import canonical
 from ctxlib.tables import NULL, BlockKind, Table
 
 FAR = 3.0  # a rise beyond so many times its blocks' estimate ...
@@ -39,7 +39,8 @@ def attribution(logs: Logs) -> Attribution:
 
     The answer takes its output tokens where they are final; its thinking takes what the visible blocks do not explain.
     What else came shares the rest in proportion to its fitted estimates. A rest beyond FAR times the estimate and LEAST
-    tokens is injected: the blocks keep their estimate; or it is a document's, which nothing else sizes. Blocks at the head of an epoch have no rise: they are estimates.
+    tokens is injected: the blocks keep their estimate; or it is a document's, which nothing else sizes. Blocks at the
+    head of an epoch have no rise: they are estimates.
     A fall without a boundary takes earlier thinking away first; what it cannot name comes off `other`.
     """
     found = intervals(logs)
@@ -62,9 +63,8 @@ def attribution(logs: Logs) -> Attribution:
     tokens = estimate.copy()
     method = np.zeros(len(blocks), "u1")
     cleared = blocks["cleared"].copy()
-    injected = np.zeros(count)
-
-    left = np.zeros(count)
+    injected: Table = np.zeros(count)
+    left: Table = np.zeros(count)
     for _ in range(2):  # what leaves depends on what it took when it came; chains of it are rare and short
         gone = (found.left >= 0) & (born >= 0)
         left = np.bincount(found.left[gone], tokens[gone], minlength=count)

@@ -78,9 +78,7 @@ def session_context(snap: Snapshot) -> dict[str, Any]:
 
 
 def _rows(snap: Snapshot, of: str) -> list[dict[str, Any]]:
-    return [
-        {"name": row.label, "tokens": row.tokens, "deferred": row.deferred} for row in snap.details if row.of == of
-    ]
+    return [{"name": row.label, "tokens": row.tokens, "deferred": row.deferred} for row in snap.details if row.of == of]
 
 
 def stage_context_window(snap: Snapshot) -> dict[str, Any]:

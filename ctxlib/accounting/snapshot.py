@@ -12,8 +12,8 @@ from ctxlib.accounting.arithmetic import Settled, settle
 from ctxlib.accounting.ground_truth import PREFIX, truths
 from ctxlib.accounting.intervals import intervals
 from ctxlib.accounting.replay import attribution
-from ctxlib.rules.windows import windows
 from ctxlib.logs import Logs
+from ctxlib.rules.windows import windows
 from ctxlib.tables import NULL, Category, Table, ThreadKind, frame
 
 if TYPE_CHECKING:

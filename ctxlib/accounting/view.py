@@ -50,7 +50,9 @@ def text(snap: Snapshot, width: int = 24) -> str:
     for part in ordered(snap):
         share = part.shown / snap.total if snap.total else 0.0
         bar = "#" * max(1, round(width * share))
-        lines.append(f"  {LABELS[part.category]:<18} {short(part.shown):>8} {share:>6.1%}  {bar:<{width}} {part.method}")
+        lines.append(
+            f"  {LABELS[part.category]:<18} {short(part.shown):>8} {share:>6.1%}  {bar:<{width}} {part.method}"
+        )
     if snap.free is not None:
         lines.append(f"  {'Free':<18} {short(snap.free):>8}")
     if snap.injected:

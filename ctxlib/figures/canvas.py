@@ -81,10 +81,51 @@ def count_axis(ax: Axes, which: str = "y", name: str = "", *, most: int = 6) -> 
     (ax.set_ylim if which == "y" else ax.set_xlim)(0, None)
 
 
+def whole_numbers(most: int) -> MaxNLocator:
+    """Ticks at whole numbers."""
+    return MaxNLocator(most, integer=True)
+
+
+def sentence() -> str:
+    """The headline of an empty frame."""
+    return f"{NO_DATA[0].upper()}{NO_DATA[1:]}."
+
+
 def turn_axis(ax: Axes, name: str = "turn (call of the main thread)") -> None:
     """An axis of whole turns."""
     ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
     ax.set_xlabel(name)
+
+
+def apart(places: Sequence[float], least: float, low: float, high: float) -> list[float]:
+    """The places (ascending) moved so that neighbours are at least `least` apart, within low..high: for labels."""
+    out: list[float] = []
+    for at in places:
+        out.append(max(at, out[-1] + least if out else low))
+    ceiling = high
+    for i in range(len(out) - 1, -1, -1):
+        out[i] = min(out[i], ceiling)
+        ceiling = out[i] - least
+    return out
+
+
+def label_ends(ax: Axes, ends: Sequence[tuple[float, str, str]], *, size: float = 9.5, gap: float = 1.35) -> None:
+    """Direct labels right of the axes: (height in data, text, colour of its tick), moved apart, each with a thin leader.
+
+    Call it last, when the limits of the axes are final.
+    """
+    if not ends:
+        return
+    low, high = ax.get_ylim()
+    tall = figure_of(ax).get_size_inches()[1] * ax.get_position().height * 72
+    least = gap * size / max(tall, 1.0)
+    ordered = sorted(ends, key=lambda end: end[0])
+    spots = apart([(end[0] - low) / (high - low) for end in ordered], least, 0.0, 1.0)
+    for (height, text, color), spot in zip(ordered, spots, strict=True):
+        at = (height - low) / (high - low)
+        line = {"transform": ax.transAxes, "clip_on": False, "linewidth": 1.2}
+        ax.plot([1.0, 1.012, 1.024], [at, spot, spot], color=color, **line)
+        ax.text(1.03, spot, text, transform=ax.transAxes, va="center", fontsize=size)
 
 
 class Picture(NamedTuple):
@@ -135,6 +176,26 @@ def show(drawn: Axes | Figure | go.Figure) -> Picture | Plot:
         whole.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Title": alt or None})
     plt.close(whole)
     return Picture(file.getvalue(), alt)
+
+
+def explorable(traces: list[Any], *, title: str, height: int, xaxis: str = "", yaxis: str = "", **layout: Any) -> go.Figure:
+    """A plotly figure of fixed layout and without a template: its JSON holds what it shows, and nothing else."""
+    import plotly.graph_objects as go
+
+    axis = {"zeroline": False, "gridcolor": "rgba(128,128,128,0.25)", "rangemode": "tozero"}
+    base = {
+        "template": None,
+        "title": {"text": title, "font": {"size": 15}, "x": 0, "xref": "paper"},
+        "height": height,
+        "margin": {"l": 64, "r": 16, "t": 48, "b": 48},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"size": 12, "color": "#767676"},
+        "legend": {"orientation": "h", "y": -0.16, "yanchor": "top"},
+        "hovermode": "closest",
+    }
+    axes = {"xaxis": {**axis, "title": {"text": xaxis}}, "yaxis": {**axis, "title": {"text": yaxis}}} if xaxis else {}
+    return go.Figure(data=traces, layout={**base, **axes, **layout})
 
 
 def table(

@@ -99,11 +99,11 @@ CATEGORIES: dict[str, Look] = {
     "messages": Look("messages", LIGHT_BLUE, "", "o"),
     "user_text": Look("your messages", BLUE, "", "o"),
     "assistant_text": Look("answers", CYAN, "", "v"),
+    "attached": Look("attachments", CYAN, "///", "d"),
+    "summary": Look("compaction summary", BLUE, "...", "h"),
     "thinking": Look("thinking", MAGENTA, "", "^"),
     "tool_input": Look("tool calls", ORANGE, "///", "<"),
     "tool_result": Look("tool results", ORANGE, "", ">"),
-    "attached": Look("attachments", CYAN, "///", "d"),
-    "summary": Look("compaction summary", BLUE, "...", "h"),
     "other": Look("other (estimated)", GREY, "\\\\\\", "*"),
 }
 CACHE: dict[str, Look] = {

@@ -72,7 +72,9 @@ def call_keys(corpus: Corpus, thread_of: Table) -> Table:
     key = np.where(key != 0, key, lines["uuid"][usage["line"]])
     bare = np.flatnonzero(lone & (key == message))
     if len(bare):
-        key[bare] = _split_constant_ids(key[bare], usage[bare], lines[usage["line"][bare]], thread_of[usage["line"][bare]])
+        key[bare] = _split_constant_ids(
+            key[bare], usage[bare], lines[usage["line"][bare]], thread_of[usage["line"][bare]]
+        )
     return key
 
 
@@ -139,4 +141,3 @@ def calls(corpus: Corpus, threads: Table, thread_of: Table, order: Order, since:
     out = out[np.lexsort((out["pos"], out["thread"]))]
     out["seq"] = ordinal(out["thread"])
     return out, undated
-

@@ -99,5 +99,3 @@ def _descendants(lines: Table, line_thread: Table, up: Table, parent: int, row: 
         if line_thread[r] == thread and int(up[r]) in found:
             found.add(r)
     return found - {parent}
-
-

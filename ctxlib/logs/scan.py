@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ctxlib.models.prices import Overrides
 from ctxlib.logs import contents, identity, threads
 from ctxlib.logs.corpus import FileInfo, Names, gather
 from ctxlib.logs.discover import LogFile, Unreadable, find, roots_of
 from ctxlib.logs.span import BEGINNING, Span, span
 from ctxlib.logs.workers import Job, read_all
+from ctxlib.models.prices import Overrides
 from ctxlib.sources import Extract
 from ctxlib.tables import Table
 

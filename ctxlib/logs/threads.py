@@ -168,5 +168,3 @@ def _roots(lines: Table, file_of: Table) -> Table:
             break
         up = further
     return up + 1
-
-

@@ -86,7 +86,7 @@ def _dealt(jobs: Sequence[Job], count: int) -> list[list[int]]:
 
 
 def _start(jobs: list[Job]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
-    file = tempfile.TemporaryFile()
+    file = tempfile.TemporaryFile()  # noqa: SIM115  (read_all closes it)
     package = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
     process = subprocess.Popen(
@@ -109,4 +109,3 @@ def main() -> None:
     jobs = [Job(*job) for job in pickle.load(sys.stdin.buffer)]
     results = [read_one(job) for job in jobs]
     pickle.dump(results, sys.stdout.buffer, protocol=pickle.HIGHEST_PROTOCOL)
-

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,11 +70,14 @@ def build(
 
     Raises
     ------
+    ImportError
+        Where the extra ``report`` is not installed; the message has the line that installs it.
     ReportError
         For a notebook in ``only`` or a parameter that does not exist. A notebook that fails does not raise: its
         page says so, and ``Report.ok`` is false.
     """
-    from ctxlib.report import index  # nbconvert and jinja2: not for those who only import ctxlib
+    _require("ipykernel", "jinja2", "matplotlib", "nbconvert", "papermill", "plotly")
+    from ctxlib.report import index
 
     say = progress or _silent
     paths = suite.choose(notebooks or notebooks_dir(), only)
@@ -85,6 +89,12 @@ def build(
     _replace(path, index.document(sections, summary or {}))
     say(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB)")
     return Report(path, tuple(pages))
+
+
+def _require(*modules: str) -> None:
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        raise ImportError(f"the report needs {', '.join(missing)}: pip install 'ctxlib[report]'", name=missing[0])
 
 
 def _pages(

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ctxlib.rules.tools import constant_tokens
 from ctxlib.logs import Logs
 from ctxlib.logs.residency import NEVER
+from ctxlib.rules.tools import constant_tokens
 from ctxlib.tables import BlockKind, Category, ThreadKind, frame
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ctxlib.models import Price, price, rates_at
 from ctxlib.logs import Logs
+from ctxlib.models import Price, price, rates_at
 from ctxlib.tables import NULL, Table, frame
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ def totals(logs: Logs) -> CacheTotals:
 def suspicious(calls: Table) -> Table:
     """Calls where a badly translating proxy added the cached tokens to the input: input = read + write exactly."""
     cached = calls["cache_read"] + calls["cache_write"]
-    return (cached > 0) & (calls["input"] == cached)
+    doubled: Table = (cached > 0) & (calls["input"] == cached)
+    return doubled
 
 
 def costs(logs: Logs, calls: Table) -> Table:

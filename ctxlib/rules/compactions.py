@@ -51,7 +51,8 @@ def _measured(logs: Logs, chosen: Table) -> Table:
     out["before_meta"], out["after_meta"] = marks["pre"] != NULL, marks["post"] != NULL
     out["before"] = np.where(out["before_meta"], marks["pre"], out["ctx_before"])
     out["after"] = np.where(out["after_meta"], marks["post"], out["ctx_after"])
-    return out[out["origin"] & out["inside"]]
+    made: Table = out[out["origin"] & out["inside"]]
+    return made
 
 
 def compactions_df(logs: Logs) -> pd.DataFrame:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ctxlib.rules.windows import windows
 from ctxlib.logs import Logs
+from ctxlib.rules.windows import windows
 from ctxlib.tables import NO_TIME, NULL, Table, ThreadKind, frame, ordinal
 
 if TYPE_CHECKING:

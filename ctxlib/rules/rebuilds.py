@@ -82,7 +82,8 @@ def _extra(logs: Logs, calls: Table, tokens: Table) -> Table:
     written = costs(logs, calls)["cache_write"] * tokens / np.maximum(1, calls["cache_write"])
     read = calls.copy()
     read["cache_read"] = tokens
-    return written - costs(logs, read)["cache_read"]
+    extra: Table = written - costs(logs, read)["cache_read"]
+    return extra
 
 
 def rebuilds_df(logs: Logs) -> pd.DataFrame:

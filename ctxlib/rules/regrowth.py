@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ctxlib.logs import Logs
 from ctxlib.rules.cache import costs
 from ctxlib.rules.compactions import compactions
 from ctxlib.rules.rereads import rereads
-from ctxlib.scan import Logs
 from ctxlib.tables import NULL, MarkKind, Table, ThreadKind, frame
 
 if TYPE_CHECKING:

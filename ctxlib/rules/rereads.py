@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ctxlib.rules.tools import constant_tokens
 from ctxlib.logs import Logs
+from ctxlib.rules.tools import constant_tokens
 from ctxlib.sources.claude_blocks import file_name
 from ctxlib.tables import BlockKind, Table, frame
 
@@ -29,7 +29,7 @@ REREAD = np.dtype(
 
 
 class Totals(NamedTuple):
-    count: int
+    rereads: int
     tokens: int
     after_compaction: int
     after_shell: int
@@ -153,5 +153,3 @@ def rereads_df(logs: Logs) -> pd.DataFrame:
         },
         times=("ts",),
     )
-
-

@@ -55,7 +55,14 @@ def tool_totals(logs: Logs) -> list[tuple[str, str, int, int, int, int]]:
     server[done["tool"]] = done["server"]
     server[asked["tool"]] = asked["server"]
     rows = [
-        (strings[code], strings[server[code]], int(calls[code]), int(count[code]), int(by_tool[code]), int(errors[code]))
+        (
+            strings[code],
+            strings[server[code]],
+            int(calls[code]),
+            int(count[code]),
+            int(by_tool[code]),
+            int(errors[code]),
+        )
         for code in np.flatnonzero(count + calls).tolist()
     ]
     return sorted(rows, key=lambda row: (row[0] == UNKNOWN, -row[4], row[0]))

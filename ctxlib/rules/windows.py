@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ctxlib.models import canonical, decide
 from ctxlib.logs import Logs
+from ctxlib.models import canonical, decide
 from ctxlib.tables import NULL, MarkKind
 
 
@@ -25,9 +25,7 @@ def windows(logs: Logs) -> dict[str, tuple[int, str] | None]:
         name = canonical(names.strings[code])
         peaks[name] = max(peaks.get(name, 0), int(used["ctx"][used["model"] == code].max()))
     for name, peak in peaks.items():
-        by_canonical[name] = decide(
-            name, evidence=evidence.get(name, []), peak_ctx=max(0, peak), overrides=logs.prices
-        )
+        by_canonical[name] = decide(name, evidence=evidence.get(name, []), peak_ctx=max(0, peak), overrides=logs.prices)
     return {names.strings[code]: by_canonical[canonical(names.strings[code])] for code in models}
 
 

@@ -30,7 +30,18 @@ _ATTACHED = {
     "nested_memory": Category.MEMORY,
 }
 # Where an attachment keeps the text that is sent. stdout of a hook is not: only what the hook hands on is.
-_TEXT_KEYS = ("content", "text", "prompt", "snippet", "addedLines", "addedBlocks", "skills", "banner", "blockingError", "planContent")
+_TEXT_KEYS = (
+    "content",
+    "text",
+    "prompt",
+    "snippet",
+    "addedLines",
+    "addedBlocks",
+    "skills",
+    "banner",
+    "blockingError",
+    "planContent",
+)
 # Written for the user's eyes or the program's own use: not sent.
 _NOT_SENT = ("hook_success", "hook_system_message", "command_permissions", "hook_cancelled", "hook_non_blocking_error")
 
@@ -79,7 +90,7 @@ def attachment(rows: Rows, row: int, raw: Raw) -> None:
     path = held.get("filename") or held.get("path")
     category = _ATTACHED.get(name, Category.MESSAGES)
     images_in = held.get("prompt") if name == "queued_command" else None
-    sized = _images_of(images_in) if isinstance(images_in, list) else {}
+    sized: dict[str, Any] = _images_of(images_in) if isinstance(images_in, list) else {}
     if size or sized or path:
         _add(
             rows,
@@ -138,7 +149,7 @@ def _tool_use(rows: Rows, row: int, block: Block) -> None:
 
 def _tool_result(rows: Rows, row: int, block: Block) -> None:
     content = decode_blocks(block.content)
-    sized: dict[str, int] = {"chars": 0}
+    sized: dict[str, Any] = {"chars": 0}
     if isinstance(content, str):
         sized["chars"] = len(content)
     else:
@@ -155,7 +166,7 @@ def _tool_result(rows: Rows, row: int, block: Block) -> None:
     _add(rows, row, BlockKind.TOOL_RESULT, use=ident(block.tool_use_id or ""), is_error=bool(block.is_error), **sized)
 
 
-def _image(block: Block) -> dict[str, int]:
+def _image(block: Block) -> dict[str, Any]:
     data = block.source.data if block.source else None
     return _image_of(data or "")
 
@@ -172,7 +183,8 @@ def _images_of(items: list[Any]) -> dict[str, int]:
     for item in items:
         source = item.get("source") if isinstance(item, dict) and item.get("type") == "image" else None
         if isinstance(source, dict):
-            for key, value in _image_of(source.get("data") if isinstance(source.get("data"), str) else "").items():
+            data = source.get("data")
+            for key, value in _image_of(data if isinstance(data, str) else "").items():
                 total[key] = total.get(key, 0) + value
     return total
 

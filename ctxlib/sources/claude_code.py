@@ -34,14 +34,19 @@ _RESOLVED = re.compile(rb'"resolvedModel":"([^"\\]{1,100})\[1m\]"')
 
 def default_roots(environ: Mapping[str, str], home: Path) -> list[Path]:
     """CLAUDE_CONFIG_DIR (a comma list), else both default folders, each that exists."""
-    named = [Path(part.strip()).expanduser() for part in environ.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()]
+    named = [
+        Path(part.strip()).expanduser() for part in environ.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()
+    ]
     homes = named or [home / ".config" / "claude", home / ".claude"]
     return [folder / "projects" if (folder / "projects").is_dir() else folder for folder in homes if folder.is_dir()]
 
 
 def is_log(path: str) -> bool:
     """Transcripts only: the desktop app's signed copy and a workflow's journal repeat calls (R-claude-dedup)."""
-    return path.endswith(".jsonl") and path.replace("\\", "/").rsplit("/", 1)[-1] not in ("audit.jsonl", "journal.jsonl")
+    return path.endswith(".jsonl") and path.replace("\\", "/").rsplit("/", 1)[-1] not in (
+        "audit.jsonl",
+        "journal.jsonl",
+    )
 
 
 def read_line(rows: Rows, no: int, line: bytes) -> None:
@@ -89,7 +94,11 @@ def _decode_cut(rows: Rows, text: bytes, cut: int) -> list[Line] | None:
 def _hints(rows: Rows, no: int, text: bytes) -> None:
     for model in _RESOLVED.findall(text):
         rows.add(
-            "evidence", len(rows.tables["lines"]), rows.code("hint_1m"), rows.code(model.decode("utf-8", "replace")), 1_000_000
+            "evidence",
+            len(rows.tables["lines"]),
+            rows.code("hint_1m"),
+            rows.code(model.decode("utf-8", "replace")),
+            1_000_000,
         )
 
 
@@ -265,5 +274,3 @@ def _first(*values: int | None) -> int:
 
 
 SOURCE = Source("claude_code", default_roots, is_log, read_line)
-
-

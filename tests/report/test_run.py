@@ -57,6 +57,12 @@ def test_an_unknown_notebook_is_an_error(toy_suite: Path, tmp_path: Path) -> Non
         suite.choose(tmp_path)
 
 
+def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctxlib.report.run.find_spec", lambda name: None if name == "papermill" else name)
+    with pytest.raises(ImportError, match=r"the report needs papermill: pip install 'ctxlib\[report\]'"):
+        build(out=tmp_path)
+
+
 def test_a_notebook_whose_process_dies_shows_no_stored_output(tmp_path: Path) -> None:
     folder = tmp_path / "suite"
     folder.mkdir()
