@@ -31,6 +31,8 @@ _HOMES = {
     "ctxlib.accounting.moment": ("snapshot",),
     "ctxlib.findings": ("findings_df",),
     "ctxlib.readout": ("detail",),
+    "ctxlib.accounting.kinds": ("kinds_df",),
+    "ctxlib.rules.regrowth": ("regrowth_curves_df", "regrowth_df"),
     "ctxlib.figures": (
         "plot_breakdown",
         "plot_compactions",
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from ctxlib.accounting.calibrate import fits_df
     from ctxlib.accounting.contract import Snapshot
     from ctxlib.accounting.ground_truth import truths_df
+    from ctxlib.accounting.kinds import kinds_df
     from ctxlib.accounting.moment import snapshot
     from ctxlib.accounting.rent import rent_df
     from ctxlib.accounting.snapshot import snapshots_df
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
     from ctxlib.rules.compactions import compactions_df
     from ctxlib.rules.curves import calls_df, curves_df, sessions_df
     from ctxlib.rules.rebuilds import rebuilds_df
+    from ctxlib.rules.regrowth import regrowth_curves_df, regrowth_df
     from ctxlib.rules.rereads import rereads_df
     from ctxlib.rules.tools import tools_df
 
@@ -71,6 +75,7 @@ __all__ = [
     "detail",
     "findings_df",
     "fits_df",
+    "kinds_df",
     "notes_df",
     "open_logs",
     "plot_breakdown",
@@ -78,6 +83,8 @@ __all__ = [
     "plot_compactions",
     "plot_curves",
     "rebuilds_df",
+    "regrowth_curves_df",
+    "regrowth_df",
     "rent_df",
     "rereads_df",
     "scan",

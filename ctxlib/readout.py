@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ctxlib.accounting.contract import CATEGORIES
-from ctxlib.accounting.moment import at_call
+from ctxlib.accounting.snapshot import snapshots
 from ctxlib.findings import MOST, findings
 from ctxlib.logs import Logs
 from ctxlib.rules import cache, compactions, curves, rereads, tools
@@ -169,13 +169,18 @@ def _by_server(rows: list[tuple[str, str, int, int, int, int]]) -> dict[str, int
 
 
 def _categories(logs: Logs, table: Table) -> dict[str, dict[str, Any]]:
-    """Session -> tokens by category at its last call, and the basis of their total."""
-    out: dict[str, dict[str, Any]] = {}
-    for row in table:
-        calls = np.flatnonzero((logs.calls["thread"] == row["thread"]) & logs.calls["inside"])
-        snap = at_call(logs, int(calls[-1]), detailed=False)
-        out[snap.session] = {**dict.fromkeys(CATEGORIES, 0), **snap.shown(), "basis": snap.basis}
-    return out
+    """Session -> tokens by category at its last call in the window, and the basis of their total."""
+    inside = np.flatnonzero(logs.calls["inside"])
+    ends = np.searchsorted(logs.calls["thread"][inside], table["thread"], side="right") - 1
+    last, snaps = inside[ends], snapshots(logs)
+    shown = snaps.settled.shown[last].tolist()
+    return {
+        session: dict(zip((*CATEGORIES, "other"), row, strict=True))
+        | {"basis": "measured" if measured else "estimated"}
+        for session, row, measured in zip(
+            logs.names.texts(table["session"]), shown, snaps.measured[last].tolist(), strict=True
+        )
+    }
 
 
 def _outputs(logs: Logs, calls: Table) -> dict[str, int]:

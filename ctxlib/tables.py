@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Table: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 NULL = -1
+_digest = xxhash.xxh3_64_intdigest
 NO_TIME = -(2**63)
 
 
@@ -242,7 +243,7 @@ COMPACTION = np.dtype(
 
 def ident(text: str) -> int:
     """The 64-bit id of a log's own id (uuid, request, message, tool_use); 0 for none."""
-    return xxhash.xxh3_64_intdigest(text.encode()) if text else 0
+    return _digest(text.encode()) if text else 0
 
 
 def empty(dtype: np.dtype[Any]) -> Table:

@@ -11,7 +11,8 @@ from ctxlib.accounting.intervals import intervals
 from ctxlib.accounting.replay import Method, attribution
 from ctxlib.accounting.snapshot import snapshots_df
 from ctxlib.logs import Logs
-from ctxlib.tables import BlockKind, Category, Table
+from ctxlib.rules.curves import main_threads
+from ctxlib.tables import BlockKind, Category, Table, ThreadKind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,12 +31,18 @@ _OF_KIND = {
 def kinds_df(logs: Logs) -> pd.DataFrame:
     """`snapshots_df` (same columns, tokens) with a row for each kind of message in place of `messages`: user_text,
     assistant_text, thinking, tool_input, tool_result, summary (of a compaction) and attached (images, documents,
-    reminders). Per call they sum exactly to what `messages` showed; `injected` stays with `other`."""
+    reminders). Per call they sum exactly to what `messages` showed; `injected` stays with `other`.
+
+    Only sessions of sessions_df, and of each main thread the one that is its curve: copies in other files are left out.
+    """
     import pandas as pd
 
-    parts = snapshots_df(logs)
-    at = np.flatnonzero((parts["category"] == Category.MESSAGES.name.lower()).to_numpy())
     calls = np.flatnonzero(logs.calls["inside"])
+    own = _of_sessions(logs, calls)
+    parts = snapshots_df(logs)
+    parts = parts[np.repeat(own, len(parts) // max(1, len(calls)))].reset_index(drop=True)
+    calls = calls[own]
+    at = np.flatnonzero((parts["category"] == Category.MESSAGES.name.lower()).to_numpy())
     resident, measured = _resident(logs)
     whole = parts.iloc[np.repeat(at, len(KINDS))].reset_index(drop=True)
     whole["category"] = np.tile(np.array(KINDS, object), len(at))
@@ -47,6 +54,15 @@ def kinds_df(logs: Logs) -> pd.DataFrame:
     order = np.concatenate([np.delete(np.arange(len(parts)), at), np.repeat(at, len(KINDS))])
     both = pd.concat([parts.drop(index=at), whole], ignore_index=True)
     return both.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+
+
+def _of_sessions(logs: Logs, calls: Table) -> Table:
+    """True for the calls (rows) that belong to a session's curve or to one of its sub-agents."""
+    session, thread = main_threads(logs)
+    of_call = logs.calls["thread"][calls]
+    main = logs.threads["kind"][of_call] == ThreadKind.MAIN
+    known: Table = np.where(main, np.isin(of_call, thread), np.isin(logs.threads["session"][of_call], session))
+    return known
 
 
 def _resident(logs: Logs) -> tuple[Table, Table]:

@@ -56,10 +56,10 @@ def thread_of(logs: Logs, session: str, thread: str = "main") -> int:
     return found[0]
 
 
-def at_call(logs: Logs, call: int, *, detailed: bool = True) -> Snapshot:
-    """The snapshot at a row of `logs.calls`; without its details and warnings where only the parts matter."""
+def at_call(logs: Logs, call: int) -> Snapshot:
+    """The snapshot at a row of `logs.calls`."""
     snaps, row = snapshots(logs), logs.calls[call]
-    method = methods(snaps)[call]
+    method = methods(snaps, slice(call, call + 1))[0]
     shown = snaps.settled.shown[call].tolist()
     held = np.rint(snaps.parts[call]).astype("i8").tolist()
     parts = [
@@ -87,8 +87,8 @@ def at_call(logs: Logs, call: int, *, detailed: bool = True) -> Snapshot:
         provider="anthropic" if model.startswith("claude") else "",
         source=logs.files[thread["file"]].source,
         injected=min(round(float(snaps.injected[call])), shown[-1]),
-        details=tuple(_details(logs, call)) if detailed else (),
-        warnings=tuple(_warnings(logs, call, measured)) if detailed else (),
+        details=tuple(_details(logs, call)),
+        warnings=tuple(_warnings(logs, call, measured)),
     )
 
 

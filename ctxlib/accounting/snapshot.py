@@ -150,8 +150,10 @@ def snapshots_df(logs: Logs) -> pd.DataFrame:
     return out
 
 
-def methods(snaps: Snapshots) -> Table:
-    """(n, k + 1) where each part's tokens come from: counted, delta (mostly measured by rises), estimate, or residual."""
-    share = np.divide(snaps.delta, snaps.parts, out=np.zeros_like(snaps.parts), where=snaps.parts > 0)
-    out = np.where(snaps.counted, "counted", np.where(share >= 0.5, "delta", "estimate")).astype(object)
+def methods(snaps: Snapshots, rows: slice = slice(None)) -> Table:
+    """(n, k + 1), of the chosen rows: where each part's tokens come from: counted, delta (mostly measured by rises),
+    estimate, or residual."""
+    parts = snaps.parts[rows]
+    share = np.divide(snaps.delta[rows], parts, out=np.zeros_like(parts), where=parts > 0)
+    out = np.where(snaps.counted[rows], "counted", np.where(share >= 0.5, "delta", "estimate")).astype(object)
     return np.column_stack([out, np.full(len(out), "residual", object)])

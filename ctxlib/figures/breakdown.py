@@ -12,14 +12,6 @@ from ctxlib.figures import canvas, style, words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-METHODS = {
-    "counted": "counted by /context",
-    "delta": "measured by rises",
-    "estimate": "estimated",
-    "residual": "total less the rest",
-}
-
-
 def breakdown(source: Any) -> pd.DataFrame:
     """What `plot_breakdown` draws: category, shown (tokens), share (of the total, 0-1), method; largest first, `other`
     last; empty categories are left out.
@@ -49,7 +41,7 @@ def _rows(source: Any) -> pd.DataFrame:
 
 def shares(frame: pd.DataFrame) -> pd.DataFrame:
     """What `plot_shares` draws, from snapshots_df or kinds_df of any number of sessions: the last call of each session's
-    main thread, summed: category, shown (tokens), share (0-1, of all of them), p10, p90 (of the sessions' own shares),
+    main thread, summed: category, shown (tokens), share (0-1, of all of them), share_p10, share_p90 (of the sessions' own shares),
     sessions (in which it is there at all)."""
     last = last_calls(frame)
     own = last.assign(share=last["shown"] / last["total"].where(last["total"] > 0))
@@ -57,15 +49,15 @@ def shares(frame: pd.DataFrame) -> pd.DataFrame:
     out = pd.DataFrame(
         {
             "shown": by["shown"].sum(),
-            "p10": by["share"].quantile(0.1),
-            "p90": by["share"].quantile(0.9),
+            "share_p10": by["share"].quantile(0.1),
+            "share_p90": by["share"].quantile(0.9),
             "sessions": by["shown"].apply(lambda shown: int((shown > 0).sum())),
         }
     ).reset_index()
     out = out[out["shown"] > 0]
     out = out.assign(share=out["shown"] / max(1, int(out["shown"].sum())), rest=out["category"] == "other")
     out = out.sort_values(["rest", "shown"], ascending=[True, False])
-    return out[["category", "shown", "share", "p10", "p90", "sessions"]].reset_index(drop=True)
+    return out[["category", "shown", "share", "share_p10", "share_p90", "sessions"]].reset_index(drop=True)
 
 
 def last_calls(frame: pd.DataFrame) -> pd.DataFrame:
@@ -93,7 +85,7 @@ def plot_shares(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         if drawn.empty:
             return canvas.nothing(ax, "Context by category over all sessions")
         total = drawn["shown"].sum()
-        low, high = drawn["p10"] * total, drawn["p90"] * total
+        low, high = drawn["share_p10"] * total, drawn["share_p90"] * total
         _bars(ax, drawn, note_at=[max(a, b) for a, b in zip(drawn["shown"], high, strict=True)])
         ax.hlines(range(len(drawn)), low, high, color=style.INK, linewidth=1.2, alpha=0.75)
         ax.plot(low, range(len(drawn)), "|", high, range(len(drawn)), "|", color=style.INK, markersize=7, alpha=0.75)
@@ -142,12 +134,78 @@ def headline_shares(frame: pd.DataFrame) -> str:
     if drawn.empty:
         return canvas.sentence()
     first, total = drawn.iloc[0], int(drawn["shown"].sum())
-    sessions = words.count(last_calls(frame)["session_id"].nunique(), "session")
+    sessions = words.count(int(last_calls(frame)["session_id"].nunique()), "session")
     name = style.look(first["category"]).label
     return (
         f"{name[:1].upper()}{name[1:]} fill{'' if name.endswith('s') else 's'} {words.percent(first['share'])} of the"
         f" context: {words.tokens(first['shown'])} of {words.tokens(total)} tokens at the last calls of"
         f" {sessions}.{_rest(drawn, first)}"
+    )
+
+
+ADVICE = {
+    "tool_result": "Ask tools for less: head, grep and --quiet in commands, ranges instead of whole files, long searches in a"
+    " sub-agent that returns only its answer.",
+    "tool_input": "What the model writes stays too: let it edit instead of writing files anew, and keep scripts in files"
+    " rather than in commands.",
+    "thinking": "Thinking is billed and, on newer models, kept: lower the effort for routine work.",
+    "assistant_text": "Ask for short answers, and for results in files instead of in the chat.",
+    "user_text": "Name files instead of pasting them; paste the lines in question, not the whole log.",
+    "attached": "Reminders and attached files come with every prompt: close files in the editor, shrink images, turn off hooks"
+    " that print much.",
+    "summary": "Say what to keep when you compact (/compact with a hint): a shorter summary.",
+    "messages": "Start a new session when the task changes (/clear).",
+    "skills": "Remove skills that this project does not use: their listing is sent with every call.",
+    "agents": "Remove agents that this project does not use: their listing is sent with every call.",
+    "mcp_tools": "Disconnect MCP servers that this project does not use.",
+    "deferred": "Disconnect MCP servers that this project does not use: the names of their tools are sent with every call.",
+    "memory": "Shorten CLAUDE.md: it is sent with every call.",
+    "other": "Most of it is the system prompt and the tools, which no log holds: run /context once in a session, and this"
+    " report splits it.",
+}
+
+
+def advice_shares(frame: pd.DataFrame, *, most: int = 3) -> list[str]:
+    """What to do about the largest parts, each with its number."""
+    drawn = shares(frame).sort_values("shown", ascending=False, kind="stable").head(most)
+    out = []
+    for name, share, shown in zip(drawn["category"], drawn["share"], drawn["shown"], strict=True):
+        label = style.look(name).label
+        if name in ADVICE:
+            out.append(f"{label[:1].upper()}{label[1:]}, {words.percent(share)} ({words.tokens(shown)}): {ADVICE[name]}")
+    return out
+
+
+def unexplained(frame: pd.DataFrame) -> pd.DataFrame:
+    """What `other` holds at each session's last call: session, project, model, total, other, at_start (there from the
+    first call of its epoch: system prompt, tools, history of before the log), arrived (later, with no block in the log:
+    schemas loaded on demand, reminders), in tokens; the largest `other` first."""
+    rest = last_calls(frame)
+    rest = rest[rest["category"] == "other"]
+    out = pd.DataFrame(
+        {
+            "session": rest["session_id"],
+            "project": rest["project"],
+            "model": rest["model"],
+            "total": rest["total"],
+            "other": rest["shown"],
+            "at_start": (rest["shown"] - rest["injected"]).clip(lower=0),
+            "arrived": rest[["injected", "shown"]].min(axis=1),
+        }
+    )
+    return out.sort_values(["other", "session"], ascending=[False, True]).reset_index(drop=True)
+
+
+def headline_unexplained(frame: pd.DataFrame) -> str:
+    """How much of `other` was there from the start."""
+    held = unexplained(frame)
+    if held.empty or not held["other"].sum():
+        return canvas.sentence() if held.empty else "Nothing is left for other."
+    start = float(held["at_start"].sum()) / float(held["other"].sum())
+    return (
+        f"{words.percent(start)} of other was there from the first call on: {words.tokens(float(held['at_start'].median()))}"
+        f" tokens in the median session (system prompt, tools, what came before the log); the rest arrived later with no"
+        f" trace in the log."
     )
 
 

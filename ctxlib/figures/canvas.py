@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -16,7 +18,6 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from ctxlib.figures import style, words
 
 if TYPE_CHECKING:
-    import pandas as pd
     import plotly.graph_objects as go
 
 NO_DATA = "no data in this window"
@@ -128,8 +129,9 @@ def label_ends(ax: Axes, ends: Sequence[tuple[float, str, str]], *, size: float 
         ax.text(1.03, spot, text, transform=ax.transAxes, va="center", fontsize=size)
 
 
-class Picture(NamedTuple):
-    """A figure as a notebook stores it."""
+@dataclass(frozen=True, repr=False)
+class Picture:
+    """A figure as a notebook stores it. (No tuple: IPython has a text of its own for those, and it would be stored.)"""
 
     svg: str
     alt: str
@@ -141,7 +143,8 @@ class Picture(NamedTuple):
         )
 
 
-class Plot(NamedTuple):
+@dataclass(frozen=True, repr=False)
+class Plot:
     """A plotly figure as a notebook stores it: its JSON alone, which the report draws (report/plots.py)."""
 
     spec: dict[str, Any]
@@ -152,7 +155,8 @@ class Plot(NamedTuple):
         return {mime: self.spec, "text/plain": self.alt}, {mime: {"alt": self.alt}}
 
 
-class Grid(NamedTuple):
+@dataclass(frozen=True, repr=False)
+class Grid:
     """A table as a notebook stores it."""
 
     html: str
@@ -198,50 +202,14 @@ def explorable(traces: list[Any], *, title: str, height: int, xaxis: str = "", y
     return go.Figure(data=traces, layout={**base, **axes, **layout})
 
 
-def table(
-    frame: pd.DataFrame, columns: Mapping[str, str] | None = None, *, top: object = 100, formats: Mapping[str, Any] = {}
-) -> Grid:
-    """The first `top` rows as a table; `columns` picks and names, `formats` gives a function for a column's values.
-
-    Everything is escaped: names come out of logs. What is missing is an empty cell.
-    """
-    picked = frame[list(columns)] if columns else frame
-    most = int(str(top))
-    rows = [
-        {name: _cell(value, formats.get(name)) for name, value in zip(picked.columns, row, strict=True)}
-        for row in picked.head(most).itertuples(index=False, name=None)
-    ]
-    names = [columns[name] if columns else str(name) for name in picked.columns]
-    return grid(names, [list(row.values()) for row in rows], rest=max(0, len(picked) - most))
+def say(text: str) -> Grid:
+    """A sentence beside a figure, as text in the page."""
+    return Grid(f"<p>{html.escape(text)}</p>", text)
 
 
-def grid(names: Sequence[str], rows: Sequence[Sequence[str]], *, rest: int = 0) -> Grid:
-    """A table of texts, already formatted; `rest` rows were left out."""
-    import pandas as pd
-
-    frame = pd.DataFrame([list(row) for row in rows], columns=list(names), dtype=object)
-    if frame.empty:
-        return Grid(f"<p>{NO_DATA}</p>", NO_DATA)
-    with pd.option_context("display.max_colwidth", None, "display.width", 200, "display.max_rows", None):
-        html = frame.to_html(index=False, escape=True, border=0, na_rep="", max_rows=None, max_cols=None)
-        text = frame.to_string(index=False, na_rep="", max_rows=None, max_cols=None)
-    note = f"and {words.count(rest, 'more row')}" if rest else ""
-    return Grid(html + (f"\n<p>{note}</p>" if note else ""), text + (f"\n{note}" if note else ""))
-
-
-def _cell(value: Any, form: Any) -> str:
-    import pandas as pd
-
-    if value is None or value is pd.NaT or (pd.api.types.is_scalar(value) and pd.isna(value)):
-        return ""
-    if form is not None:
-        return str(form(value))
-    if isinstance(value, pd.Timestamp):
-        return f"{value:%Y-%m-%d %H:%M}"
-    if isinstance(value, bool):
-        return "yes" if value else ""
-    if isinstance(value, float):
-        return f"{value:,.2f}"
-    if isinstance(value, int) or hasattr(value, "__index__"):
-        return f"{int(value):,}"
-    return words.short(value, 60)
+def points(texts: Sequence[str]) -> Grid:
+    """Sentences as a list: what to do about it."""
+    if not texts:
+        return say("Nothing stands out in this window.")
+    items = "\n".join(f"<li>{html.escape(text)}</li>" for text in texts)
+    return Grid(f"<ul>\n{items}\n</ul>", "\n".join(f"- {text}" for text in texts))

@@ -46,7 +46,7 @@ def plot_compactions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             at = [row for row in rows if told.iloc[row]]
             ax.plot(
                 shown["after"][told].astype("float64"), at, "|", markersize=10, markeredgewidth=2, color=style.BLUE,
-                label="after, as the log says (without system prompt and tools)", gid="told", linestyle="none",
+                label="after, in the log's own words", gid="told", linestyle="none",
             )  # fmt: skip
         ax.set_yticks(list(rows), [_name(row) for row in shown.itertuples()])
         ax.tick_params(axis="y", length=0, labelsize=9)
@@ -67,11 +67,10 @@ def plot_compactions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 
 def _name(row: object) -> str:
-    trigger = getattr(row, "trigger", None)
-    how = trigger if isinstance(trigger, str) and trigger else "?"
-    thread = getattr(row, "thread", "main")
-    agent = "" if thread == "main" else "sub-agent, "
-    return f"{words.label(getattr(row, 'project', ''), 26)}  ({agent}{words.label(how)})"
+    trigger, thread = getattr(row, "trigger", None), getattr(row, "thread", "main")
+    notes = [trigger] if isinstance(trigger, str) and trigger else []
+    notes += [] if thread == "main" else ["sub-agent"]
+    return words.label(getattr(row, "project", ""), 28) + (f"  ({', '.join(words.label(note) for note in notes)})" if notes else "")
 
 
 def headline_compactions(frame: pd.DataFrame) -> str:
@@ -144,3 +143,30 @@ def headline_regrowth(frame: pd.DataFrame) -> str:
         return f"None of {words.count(total, 'compaction')} was back at 80 % of its size within what followed (median {longest} turns)."
     turns = float(back["turn"].median())
     return f"{len(back)} of {words.count(total, 'compaction')} were back at 80 % of their size, after {turns:.0f} turns (median)."
+
+
+def advice_compactions(frame: pd.DataFrame, after: pd.DataFrame) -> list[str]:
+    """What compaction buys and what it costs; frame: compactions_df, after: regrowth_df."""
+    drawn = dumbbells(frame)
+    if drawn.empty:
+        return []
+    left = float(drawn["ctx_after"].median())
+    out = [
+        f"{words.tokens(left)} tokens are there again in the call after a compaction (median): system prompt, tools and memory"
+        " do not shrink, so trim those; a new session (/clear) with a note of what matters starts lower still."
+    ]
+    asked = drawn["trigger"].fillna("")
+    if (asked == "auto").any():
+        out.append(
+            f"{words.count(int((asked == 'auto').sum()), 'compaction')} came automatically, in the middle of a task: /compact at"
+            " a natural break, with a word on what to keep, loses less."
+        )
+    if len(after):
+        spent = float(after["usd"].sum())
+        again = int(after["reread"].sum())
+        out.append(
+            f"The first call after each wrote {words.tokens(float(after['written'].median()))} tokens to the cache anew (median;"
+            f" {words.usd(spent)} in all at list prices)"
+            + (f", and {words.tokens(again)} tokens were read again because they had been compacted away." if again else ".")
+        )
+    return out

@@ -7,26 +7,27 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ctxlib.figures import canvas, style, words
+from ctxlib.parameters import count as whole
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ENOUGH = 3  # sessions: with fewer there is no median to speak of, only single curves
+ENOUGH = 5  # sessions: with fewer the median jumps with whoever is left (a third of them where there are less than 15)
 MILESTONES = (1, 10, 25, 50, 100, 200)  # turns (CURVE_TURNS)
 MOST = 120  # single curves drawn behind the band: the largest ones
 
 
 def bands(frame: pd.DataFrame, value: str = "ctx") -> pd.DataFrame:
     """What `plot_curves` draws, from curves_df: one row a turn: sessions (that reached it), median, p10, p90 of `value`
-    (ctx in tokens, or pct of the window); only turns that ENOUGH sessions reached, or all did."""
+    (ctx in tokens, or pct of the window), up to the last turn that ENOUGH sessions reached."""
     known = frame.dropna(subset=[value])
     values = known.assign(value=known[value].astype("float64")).groupby("turn")["value"]
     out = pd.DataFrame(
         {"sessions": values.size(), "median": values.median(), "p10": values.quantile(0.1), "p90": values.quantile(0.9)}
     )
-    enough = min(ENOUGH, int(known["session"].nunique()))
+    enough = min(ENOUGH, max(1, -(-int(known["session"].nunique()) // 3)))
     return out[out["sessions"] >= enough].reset_index()
 
 
@@ -38,39 +39,53 @@ def plot_curves(frame: pd.DataFrame, *, value: str = "ctx", ax: Axes | None = No
         drawn = bands(frame, value)
         if drawn.empty:
             return canvas.nothing(ax, "Context over turns")
-        top = _draw(ax, frame, drawn, value)
-        canvas.turn_axis(ax, "turn (call of the main thread); below it: sessions that reached it")
-        _reached(ax, drawn)
+        end = max(2, int(drawn["turn"].iloc[-1]))
+        top = _draw(ax, frame, drawn, value, end=end)
+        canvas.turn_axis(ax, "turn (call of the main thread), and below it how many sessions reached it")
+        ax.set_xlim(1, end)
+        _reached(ax, drawn, end)
         _scale(ax, value, top)
-        canvas.label_ends(
-            ax,
-            [
-                (float(drawn[name].iloc[-1]), f"{text} {_text(float(drawn[name].iloc[-1]), value)}", color)
-                for name, text, color in (("median", "median", style.INK), ("p90", "p90", style.BLUE), ("p10", "p10", style.BLUE))
-            ]
-            if drawn["turn"].iloc[-1] >= 0.9 * ax.get_xlim()[1]
-            else [],
-        )
+        _beyond(ax, frame, value, end)
+        last = drawn.iloc[-1]
+        looks = (("median", style.LIGHT_BLUE), ("p90", style.BLUE), ("p10", style.BLUE))
+        canvas.label_ends(ax, [(float(last[name]), f"{name} {_text(float(last[name]), value)}", color) for name, color in looks])
         return canvas.describe(ax, f"Lines over turns: {headline_curves(frame, value=value)}")
 
 
-def _draw(ax: Axes, frame: pd.DataFrame, drawn: pd.DataFrame, value: str, *, width: float = 2.4) -> float:
-    known = frame.dropna(subset=[value])
+def _draw(ax: Axes, frame: pd.DataFrame, drawn: pd.DataFrame, value: str, *, end: int, width: float = 2.4) -> float:
+    """Draws what lies up to turn `end`; returns the largest value."""
+    known = frame[frame["turn"] <= end].dropna(subset=[value])
     peaks = known.groupby("session")[value].max().sort_values(ascending=False, kind="stable")
     alpha = 0.5 if len(peaks) < 12 else 0.22
     for session in peaks.index[:MOST]:
         own = known[known["session"] == session]
-        ax.step(
-            own["turn"], own[value].astype("float64"), where="post", color=style.INK, alpha=alpha, linewidth=0.7,
-            gid=f"session-{words.session(session)}",
+        ax.plot(
+            own["turn"], own[value].astype("float64"), drawstyle="steps-post", color=style.INK, alpha=alpha,
+            linewidth=0.7, marker="." if len(own) == 1 else "", gid=f"session-{words.session(session)}",
         )  # fmt: skip
     ax.fill_between(
         drawn["turn"], drawn["p10"], drawn["p90"], step="post", facecolor=style.LIGHT_BLUE, alpha=0.35, linewidth=0
     )
     for edge in ("p10", "p90"):
         ax.step(drawn["turn"], drawn[edge], where="post", color=style.BLUE, linewidth=1, linestyle=(0, (1, 1.5)))
-    ax.step(drawn["turn"], drawn["median"], where="post", color=style.LIGHT_BLUE, linewidth=width, gid="median")
+    ax.plot(
+        drawn["turn"], drawn["median"], drawstyle="steps-post", color=style.LIGHT_BLUE, linewidth=width, gid="median",
+        marker="o" if len(drawn) == 1 else "",
+    )  # fmt: skip
     return float(peaks.iloc[0])
+
+
+def _beyond(ax: Axes, frame: pd.DataFrame, value: str, end: int) -> None:
+    """Names the sessions that go on to the right of the figure: too few for a median."""
+    beyond = frame[frame["turn"] > end]
+    if beyond.empty:
+        return
+    sessions = beyond["session"].nunique()
+    largest = _text(float(beyond[value].max()), value)
+    ax.annotate(
+        f"{words.count(sessions, 'session goes', 'sessions go')} on, to turn {beyond['turn'].max()} and {largest}",
+        (1, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points", ha="right", va="bottom", fontsize=9,
+    )  # fmt: skip
 
 
 def _scale(ax: Axes, value: str, top: float) -> None:
@@ -98,22 +113,17 @@ def thresholds(ax: Axes, which: str, top: float) -> None:
         )  # fmt: skip
 
 
-def _reached(ax: Axes, drawn: pd.DataFrame) -> None:
+def _reached(ax: Axes, drawn: pd.DataFrame, end: int) -> None:
     """The sessions that reached a turn, under its tick."""
-    last = int(drawn["turn"].iloc[-1])
     counts = drawn.set_index("turn")["sessions"]
-    furthest = ax.get_xlim()[1]
-    turns = [turn for turn in (*MILESTONES, 300, 400, 600, 800, 1200, 1600) if turn in counts.index]
     kept: list[int] = []
-    for turn in [*turns, last] if last not in turns else turns:
-        while kept and turn - kept[-1] < 0.055 * furthest and kept[-1] != 1:
+    for turn in [turn for turn in (*MILESTONES, 300, 400, 600, 800, 1200, 1600, end) if turn in counts.index]:
+        if kept and turn - kept[-1] < 0.06 * end:
+            if turn != end or len(kept) == 1:
+                continue
             kept.pop()
-        if not kept or turn - kept[-1] >= 0.055 * furthest:
-            kept.append(turn)
-    ax.set_xticks(kept, [f"{turn}\n{words.count(int(counts[turn]), 'session') if turn == kept[0] else counts[turn]}" for turn in kept])
-    ax.set_xlim(1, None)
-    for tick in ax.get_xticklabels()[:1]:
-        tick.set_ha("left")
+        kept.append(turn)
+    ax.set_xticks(kept, [f"{turn}\n{counts[turn]}" for turn in kept])
 
 
 def _text(number: float, value: str) -> str:
@@ -122,6 +132,7 @@ def _text(number: float, value: str) -> str:
 
 def plot_curves_by(frame: pd.DataFrame, *, by: str = "project", top: int = 6, value: str = "ctx") -> Figure:
     """`plot_curves` apart for the `top` projects or models with the most sessions, on one scale."""
+    frame = frame.assign(**{by: mostly(frame, by)})
     names = frame.groupby(by)["session"].nunique().sort_values(ascending=False, kind="stable").index[:top]
     with canvas.styled():
         if not len(names):
@@ -132,17 +143,20 @@ def plot_curves_by(frame: pd.DataFrame, *, by: str = "project", top: int = 6, va
         rows = -(-len(names) // columns)
         fig = canvas.figure(2.2 * rows + 0.5)
         spots = fig.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+        held = {name: bands(frame[frame[by] == name], value) for name in names}
+        ends = sorted((int(drawn["turn"].max()) for drawn in held.values() if not drawn.empty), reverse=True)
+        end = max(2, min(ends[0], round(1.5 * ends[min(1, len(ends) - 1)])))  # one long session must not squash the rest
         high = 0.0
         for spot, ax in enumerate(spots.flat):
             if spot >= len(names):
                 ax.set_axis_off()
                 continue
             own = frame[frame[by] == names[spot]]
-            drawn = bands(own, value)
+            drawn = held[names[spot]]
             if not drawn.empty:
-                high = max(high, _draw(ax, own, drawn, value, width=1.8))
+                high = max(high, _draw(ax, own, drawn, value, end=end, width=1.8))
             sessions = words.count(own["session"].nunique(), "session")
-            ax.set_title(f"{words.label(names[spot], 28)}\n", fontsize=9.5, pad=2)
+            ax.set_title(words.label(names[spot], 28), fontsize=9.5, pad=17)
             ax.annotate(
                 sessions, (0, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points", va="bottom",
                 fontsize=9, alpha=style.QUIET,
@@ -152,10 +166,18 @@ def plot_curves_by(frame: pd.DataFrame, *, by: str = "project", top: int = 6, va
         for ax in list(spots.flat)[: len(names)]:
             _scale(ax, value, high)
             ax.set_ylabel("")
+            ax.set_xlim(1, end)
             ax.xaxis.set_major_locator(canvas.whole_numbers(5))
         fig.supxlabel("turn", fontsize=10)
         fig.supylabel("share of the window" if value == "pct" else "tokens in the context", fontsize=10)
         return fig
+
+
+def mostly(frame: pd.DataFrame, by: str) -> pd.Series[str]:
+    """For each row the value of `by` that most calls of its session have: a session is shown once, under one name."""
+    counts = frame.groupby(["session", by]).size().reset_index(name="calls")
+    most = counts.sort_values(["calls", by], ascending=[False, True], kind="stable").drop_duplicates("session")
+    return frame["session"].map(most.set_index("session")[by])
 
 
 def headline_curves(frame: pd.DataFrame, *, value: str = "ctx") -> str:
@@ -176,17 +198,44 @@ def headline_curves(frame: pd.DataFrame, *, value: str = "ctx") -> str:
     )
 
 
+def advice_curves(frame: pd.DataFrame) -> list[str]:
+    """When to start anew: the turn at which the median session passes a threshold, and what each turn adds."""
+    drawn = bands(frame)
+    if drawn.empty:
+        return []
+    out = []
+    for limit in style.THRESHOLDS:
+        over = drawn[drawn["median"] >= limit]
+        if not over.empty:
+            out.append(
+                f"The median session passes {words.tokens(limit)} at turn {int(over['turn'].iloc[0])}: from there every call"
+                f" pays for more than that. Finish the task or start a new session (/clear) before."
+            )
+            break
+    else:
+        most = drawn["median"].max()
+        out.append(f"The median session stays below {words.tokens(style.THRESHOLDS[0])} tokens (at most {words.tokens(most)}).")
+    end = drawn[drawn["turn"] <= 50].iloc[-1]
+    if end["turn"] > 1:
+        rate = (float(end["median"]) - float(drawn["median"].iloc[0])) / (float(end["turn"]) - 1)
+        out.append(
+            f"Each of the first {int(end['turn'])} turns adds {words.tokens(rate)} tokens (slope of the median): long searches"
+            " and noisy commands are cheaper in a sub-agent, whose context ends with it."
+        )
+    return out
+
+
 def milestones(frame: pd.DataFrame, value: str = "ctx") -> pd.DataFrame:
     """`bands` at the turns that the rule names, for a table."""
     drawn = bands(frame, value)
     return drawn[drawn["turn"].isin(MILESTONES)].reset_index(drop=True)
 
 
-def explore_curves(frame: pd.DataFrame, *, top: int = 10) -> go.Figure:
+def explore_curves(frame: pd.DataFrame, *, top: object = 10) -> go.Figure:
     """The curves of the `top` sessions with the largest peaks, to look at closely: hover gives turn and tokens."""
     import plotly.graph_objects as go
 
-    peaks = frame.groupby("session")["ctx"].max().sort_values(ascending=False, kind="stable").index[:top]
+    peaks = frame.groupby("session")["ctx"].max().sort_values(ascending=False, kind="stable").index[: whole(top, "top")]
     dashes = ("solid", "dash", "dot", "dashdot", "longdash")
     colors = (style.LIGHT_BLUE, style.ORANGE, style.RED, style.MAGENTA, style.OLIVE, style.CYAN, style.BLUE)
     traces = []

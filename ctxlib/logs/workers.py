@@ -7,6 +7,7 @@ size beforehand; this process takes a share of its own.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import subprocess
@@ -44,6 +45,8 @@ def read_all(jobs: Sequence[Job], *, workers: int | None, progress: Callable[[in
     running = [_start([jobs[i] for i in share]) for share in shares[1:]]
     out: list[Result | None] = [None] * len(jobs)
     done = 0
+    collecting = gc.isenabled()
+    gc.disable()  # rows are tuples of numbers: nothing to collect, and looking for it takes as long as reading
     try:
         for i in shares[0]:
             out[i] = read_one(jobs[i])
@@ -59,9 +62,11 @@ def read_all(jobs: Sequence[Job], *, workers: int | None, progress: Callable[[in
                 out[i] = result
     finally:
         for process, file in running:
-            process.kill()
+            process.kill()  # it has ended, unless this process is being interrupted
             process.wait()
             file.close()
+        if collecting:
+            gc.enable()
     progress(total)
     return [result for result in out if result is not None]
 
@@ -103,8 +108,6 @@ def _start(jobs: list[Job]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
 
 def main() -> None:
     """A worker: jobs in on stdin, results out on stdout, both pickled by and for this program only."""
-    import gc
-
     gc.disable()
     jobs = [Job(*job) for job in pickle.load(sys.stdin.buffer)]
     results = [read_one(job) for job in jobs]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ctxlib.logs import Logs
 from ctxlib.models import canonical, decide
-from ctxlib.tables import NULL, MarkKind
+from ctxlib.tables import MarkKind
+
+LEAST_AUTO = 120_000  # tokens
 
 
+@lru_cache(maxsize=2)
 def windows(logs: Logs) -> dict[str, tuple[int, str] | None]:
     """Model id as logged -> (window in tokens, where that comes from); None for a model nothing is known of.
 
@@ -32,15 +37,20 @@ def windows(logs: Logs) -> dict[str, tuple[int, str] | None]:
 def _evidence(logs: Logs) -> dict[str, list[tuple[int, str]]]:
     out: dict[str, list[tuple[int, str]]] = {}
     strings = logs.names.strings
-    for row in logs.evidence:
-        kind = strings[row["kind"]]
-        if kind in ("hint_1m", "context_output"):
-            out.setdefault(canonical(strings[row["name"]]), []).append((int(row["value"]), kind))
+    wanted = [logs.names.codes.get(kind, -1) for kind in ("hint_1m", "context_output")]
+    told = logs.evidence[np.isin(logs.evidence["kind"], wanted)]
+    for kind, name, window in np.unique(told[["kind", "name", "value"]]).tolist():
+        out.setdefault(canonical(strings[name]), []).append((window, strings[kind]))
     auto = (logs.marks["kind"] == MarkKind.FULL) & (logs.marks["trigger"] == logs.names.codes.get("auto", -1))
-    for mark, thread in zip(logs.marks[auto], logs.mark_thread[auto], strict=True):
-        before = logs.calls[(logs.calls["thread"] == thread) & (logs.calls["pos"] < mark["line"])]
-        # Automatic compaction comes near the end of a window; a small one was set up by the user and says nothing.
-        if mark["pre"] != NULL and mark["pre"] > 120_000 and len(before):
-            model = canonical(strings[before["model"][-1]])
-            out.setdefault(model, []).append((int(mark["pre"]), "auto_compact"))
+    # Automatic compaction comes near the end of a window; a small one was set up by the user and says nothing.
+    auto &= logs.marks["pre"] > LEAST_AUTO
+    marks, thread = logs.marks[auto], logs.mark_thread[auto]
+    if len(marks):
+        span = int(max(logs.calls["pos"].max(initial=0), marks["line"].max())) + 2
+        places = logs.calls["thread"].astype("i8") * span + logs.calls["pos"]
+        before = np.searchsorted(places, thread.astype("i8") * span + marks["line"]) - 1
+        for mark, row, held in zip(marks, before.tolist(), thread.tolist(), strict=True):
+            if row >= 0 and logs.calls["thread"][row] == held:
+                model = canonical(strings[logs.calls["model"][row]])
+                out.setdefault(model, []).append((int(mark["pre"]), "auto_compact"))
     return out

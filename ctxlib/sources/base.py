@@ -35,12 +35,23 @@ class Rows:
         self.pool: dict[str, int] = {"": 0}
         self.tables: dict[str, list[tuple[Any, ...]]] = {name: [] for name in RAW}
         self.call_ids: list[str] = []
+        # The tables that every line adds to, at hand; and what lines repeat, so that it is looked up once.
+        self.lines, self.usage, self.blocks = (self.tables[name] for name in ("lines", "usage", "blocks"))
+        self.places: dict[tuple[str | None, ...], tuple[int, ...]] = {}
+        self.last_usage: tuple[object, tuple[int, ...]] = (None, ())
 
     def code(self, name: str | None, most: int = 1024) -> int:
         """The code of a name; very long names are cut, since a name may be hostile."""
         if not name:
             return 0
         return self.pool.setdefault(name[:most], len(self.pool))
+
+    def place(self, *names: str | None) -> tuple[int, ...]:
+        """The codes of the names that say where a line belongs: mostly those of the line before."""
+        found = self.places.get(names)
+        if found is None:
+            found = self.places[names] = tuple(self.code(name) for name in names)
+        return found
 
     def add(self, table: str, *row: Any) -> None:
         self.tables[table].append(row)

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from ctxlib.sources import images
 from ctxlib.sources.base import Rows
-from ctxlib.sources.claude_lines import Block, ToolInput, decode_any, decode_blocks, decode_input
+from ctxlib.sources.claude_lines import Block, ToolInput, decode_any, decode_input
 from ctxlib.tables import NULL, BlockKind, Category, ident
 
 READS = ("Read",)
@@ -48,20 +48,18 @@ _NOT_SENT = ("hook_success", "hook_system_message", "command_permissions", "hook
 
 def message(rows: Rows, row: int, content: Any, *, by_user: bool, summary: bool) -> bool:
     """Adds the blocks of a message; True if it holds a tool result."""
+    said = BlockKind.SUMMARY if summary else BlockKind.USER_TEXT if by_user else BlockKind.ASSISTANT_TEXT
     if isinstance(content, str):
-        kind = BlockKind.SUMMARY if summary else BlockKind.USER_TEXT if by_user else BlockKind.ASSISTANT_TEXT
         if content:
-            _add(rows, row, kind, chars=len(content))
+            _text(rows, row, said, len(content))
         return False
     results = False
     for block in content if isinstance(content, list) else ():
         match block.type:
             case "text":
-                kind = BlockKind.SUMMARY if summary else BlockKind.USER_TEXT if by_user else BlockKind.ASSISTANT_TEXT
-                _add(rows, row, kind, chars=len(block.text or ""))
+                _text(rows, row, said, len(block.text or ""))
             case "thinking" | "redacted_thinking":
-                hidden = len(block.signature or "")
-                _add(rows, row, BlockKind.THINKING, chars=len(block.thinking or ""), hidden=hidden)
+                _text(rows, row, BlockKind.THINKING, len(block.thinking or ""), len(block.signature or ""))
             case "tool_use" | "server_tool_use":
                 _tool_use(rows, row, block)
             case "tool_result":
@@ -72,7 +70,7 @@ def message(rows: Rows, row: int, content: Any, *, by_user: bool, summary: bool)
             case "document":
                 _add(rows, row, BlockKind.DOCUMENT, documents=1)
             case _:
-                _add(rows, row, BlockKind.USER_TEXT if by_user else BlockKind.ASSISTANT_TEXT, chars=_compact(block))
+                _text(rows, row, BlockKind.USER_TEXT if by_user else BlockKind.ASSISTANT_TEXT, _compact(block))
     return results
 
 
@@ -130,17 +128,10 @@ def _tool_use(rows: Rows, row: int, block: Block) -> None:
     if given.pages:  # of a PDF: other pages are another range
         numbers = re.findall(r"\d+", given.pages)[:2]
         offset, limit = (int(numbers[0]), int(numbers[-1])) if numbers else (offset, limit)
-    _add(
-        rows,
-        row,
-        BlockKind.TOOL_INPUT,
-        tool=rows.code(name, 200),
-        use=ident(block.id or ""),
-        path=rows.code(normal_path(path)) if path else 0,
-        offset=offset,
-        limit=limit,
-        chars=len(name) + _characters(block.input),
-    )
+    tool, at = rows.code(name, 200), rows.code(normal_path(path)) if path else 0
+    size = len(name) + _characters(block.input)
+    kind, use = BlockKind.TOOL_INPUT, ident(block.id or "")
+    rows.blocks.append((row, Category.MESSAGES, kind, tool, use, at, offset, limit, False, size, 0, 0, 0, 0, 0))
     if given.command:
         names = {found.casefold() for found in _FILE_NAME.findall(given.command[:20_000])}
         for found in sorted(names)[:32]:
@@ -148,22 +139,28 @@ def _tool_use(rows: Rows, row: int, block: Block) -> None:
 
 
 def _tool_result(rows: Rows, row: int, block: Block) -> None:
-    content = decode_blocks(block.content)
+    content, use, failed = block.content, ident(block.tool_use_id or ""), bool(block.is_error)
+    if isinstance(content, str) or not content:
+        size = len(content or "")
+        kind = BlockKind.TOOL_RESULT
+        rows.blocks.append((row, Category.MESSAGES, kind, 0, use, 0, NULL, NULL, failed, size, 0, 0, 0, 0, 0))
+        return
     sized: dict[str, Any] = {"chars": 0}
-    if isinstance(content, str):
-        sized["chars"] = len(content)
-    else:
-        for item in content:
-            if item.type == "text":
-                sized["chars"] += len(item.text or "")
-            elif item.type == "image":
-                for key, value in _image(item).items():
-                    sized[key] = sized.get(key, 0) + value
-            elif item.type == "document":
-                sized["documents"] = sized.get("documents", 0) + 1
-            else:
-                sized["chars"] += _compact(item)
-    _add(rows, row, BlockKind.TOOL_RESULT, use=ident(block.tool_use_id or ""), is_error=bool(block.is_error), **sized)
+    for item in content:
+        if item.type == "text":
+            sized["chars"] += len(item.text or "")
+        elif item.type == "image":
+            for key, value in _image(item).items():
+                sized[key] = sized.get(key, 0) + value
+        elif item.type == "document":
+            sized["documents"] = sized.get("documents", 0) + 1
+        else:
+            sized["chars"] += _compact(item)
+    _add(rows, row, BlockKind.TOOL_RESULT, use=use, is_error=failed, **sized)
+
+
+def _text(rows: Rows, row: int, kind: BlockKind, chars: int, hidden: int = 0) -> None:
+    rows.blocks.append((row, Category.MESSAGES, kind, 0, 0, 0, NULL, NULL, False, chars, hidden, 0, 0, 0, 0))
 
 
 def _image(block: Block) -> dict[str, Any]:
@@ -210,10 +207,8 @@ def _compact(block: Block) -> int:
 
 
 def _characters(raw: Raw) -> int:
-    data = memoryview(raw)
-    size = len(data)
-    text = bytes(data)
-    return size if text.isascii() else len(text.decode("utf-8", "replace"))
+    text = bytes(raw)
+    return len(text) if text.isascii() else len(text.decode("utf-8", "replace"))
 
 
 def _add(

@@ -49,7 +49,7 @@ class ImageData(Struct, gc=False):
     data: str | None = None
 
 
-class Block(Struct, gc=False):
+class Block(Struct):
     type: str | None = None
     text: str | None = None
     thinking: str | None = None
@@ -59,7 +59,7 @@ class Block(Struct, gc=False):
     tool_name: str | None = None
     input: Raw = NO_RAW
     tool_use_id: str | None = None
-    content: Raw = NO_RAW
+    content: str | list[Block] | None = None
     is_error: bool | None = None
     source: ImageData | None = None
 
@@ -100,6 +100,12 @@ class Compaction(Struct, gc=False):
     compacted_tool_ids: list[str] | None = None
 
 
+class ToolOutcome(Struct, gc=False):
+    """toolUseResult: a copy of the result, 34 % of all bytes, never sent. Only what nothing else says is read."""
+
+    resolvedModel: str | None = None
+
+
 class Line(Struct, gc=False):
     type: str | None = None
     subtype: str | None = None
@@ -118,6 +124,7 @@ class Line(Struct, gc=False):
     message: Message | None = None
     content: str | None = None
     attachment: Raw = NO_RAW
+    toolUseResult: ToolOutcome | str | list[Raw] | None = None
     compactMetadata: Compaction | None = None
     compact_metadata: Compaction | None = None
     microcompactMetadata: Compaction | None = None
@@ -136,7 +143,6 @@ class ToolInput(Struct, gc=False):
 
 
 _LINE = msgspec.json.Decoder(Line)
-_BLOCKS = msgspec.json.Decoder(str | list[Block] | None)
 _INPUT = msgspec.json.Decoder(ToolInput)
 _RAW_DECODER = json.JSONDecoder()
 
@@ -150,19 +156,6 @@ def decode(line: bytes) -> list[Line]:
         return [_LINE.decode(line)]
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return [fit(Line, record) for record in _untyped(line) if isinstance(record, dict)]
-
-
-def decode_blocks(raw: Raw) -> str | list[Block]:
-    """The content of a tool result: a string or blocks."""
-    if not raw:
-        return ""
-    try:
-        return _BLOCKS.decode(raw) or ""
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        value = _untyped(bytes(raw))[0]
-        if isinstance(value, list):
-            return [fit(Block, item) for item in value if isinstance(item, dict)]
-        return value if isinstance(value, str) else ""
 
 
 def decode_input(raw: Raw) -> ToolInput:

@@ -1,0 +1,154 @@
+"""Tables beside figures: one header and one way to print it for each column of a frame, and everything escaped."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from ctxlib.figures import canvas, style, words
+from ctxlib.parameters import count as whole
+
+
+class Column(NamedTuple):
+    """How a column of a frame is printed."""
+
+    header: str
+    form: Callable[[Any], str]
+    text: bool = False  # left-aligned
+
+
+def _number(value: Any) -> str:
+    return f"{int(value):,}"
+
+
+def _ratio(value: Any) -> str:
+    return f"{float(value):.2f}"
+
+
+def _flag(value: Any) -> str:
+    return "yes" if value else ""
+
+
+def _share(value: Any) -> str:
+    return words.percent(float(value))
+
+
+def _tokens(value: Any) -> str:
+    return words.tokens(float(value))
+
+
+def _usd(value: Any) -> str:
+    return words.usd(float(value))
+
+
+def _points(value: Any) -> str:
+    return words.percent(float(value) / 100)
+
+
+def _name(value: Any) -> str:
+    return words.short(value, 46)
+
+
+def _moment(value: Any) -> str:
+    return f"{value:%Y-%m-%d %H:%M}"
+
+
+def _many(names: str, form: Callable[[Any], str], *, text: bool = False) -> dict[str, Column]:
+    out = {}
+    for item in names.split(", "):
+        name, _, header = item.partition("=")
+        out[name] = Column(header or name.replace("_", " "), form, text)
+    return out
+
+
+COLUMNS: dict[str, Column] = {
+    **_many(
+        "shown=tokens, tokens, total, other, at_start=from the start, arrived=arrived later, ctx_before=before,"
+        " ctx_after=after, before=log says before, after=log says after, written=written anew, reread=read again,"
+        " peak_ctx=peak, last_ctx=last, median, p10, p90, ctx, window, rent, read, write, uncached, write_5m=written for 5 min,"
+        " write_1h=written for 1 h, output, result_tokens=tokens, growth, drift, counted_total=/context says,"
+        " ours=our figure, last_week=week before, this_week=this week".replace(",  ", ", "),
+        _tokens,
+    ),
+    **_many(
+        "share, share_p10=p10 of sessions, share_p90=p90 of sessions, left, errors_share=failed, measured, off=off by,"
+        " read_share=read from cache, change",
+        _share,
+    ),
+    **_many("peak_pct=of window, pct=of window", _points),
+    **_many("usd=USD, usd_per_session=USD a session, write_usd=USD for writes", _usd),
+    **_many(
+        "turn, sessions, calls, agents, agent_calls=sub-agent calls, back=turns to 80 %, peak_turn=at turn, results, errors,"
+        " blocks, times, compactions, rebuilds, n=rises, line, lines, files, since=since turn",
+        _number,
+    ),
+    **_many("chars_per_token=characters a token, low=p10, high=p90", _ratio),
+    **_many("gap_min=pause", lambda value: words.duration(60 * float(value))),
+    **_many("ts=time (UTC), started=started (UTC), ended=ended (UTC)", _moment, text=True),
+    **_many("session", lambda value: words.session(str(value)), text=True),
+    **_many("category=part", lambda value: style.look(str(value)).label, text=True),
+    **_many("method=known by", lambda value: METHODS.get(str(value), words.short(value)), text=True),
+    **_many("kind", lambda value: words.short(value).replace("_", " "), text=True),
+    **_many(
+        "project, model, path=file, file, tool, server, trigger, cause, reason, window_source=window known from, source,"
+        " name, what, when",
+        _name,
+        text=True,
+    ),
+    **_many("logged=log says so, after_compaction, after_shell, after_external, is_error=failed", _flag),
+}
+METHODS = {
+    "counted": "counted by /context",
+    "delta": "measured rises",
+    "estimate": "estimate",
+    "residual": "total less the rest",
+}
+
+
+def table(frame: pd.DataFrame, columns: str, *, top: object = 100, **forms: Callable[[Any], str]) -> canvas.Grid:
+    """The first `top` rows: `columns` names columns of the frame, with spaces between; `forms` prints one otherwise.
+
+    What is missing is an empty cell; what is left out is said below.
+    """
+    names = columns.split()
+    most = whole(top, "top")
+    specs = [COLUMNS[name] for name in names]
+    rows = [
+        [_cell(value, forms.get(name, spec.form)) for name, spec, value in zip(names, specs, row, strict=True)]
+        for row in frame[names].head(most).itertuples(index=False, name=None)
+    ]
+    return grid([spec.header for spec in specs], rows, [spec.text for spec in specs], rest=max(0, len(frame) - most))
+
+
+def _cell(value: Any, form: Callable[[Any], str]) -> str:
+    missing = value is None or (pd.api.types.is_scalar(value) and pd.isna(value))
+    return "" if missing else form(value)
+
+
+def grid(headers: Sequence[str], rows: Sequence[Sequence[str]], texts: Sequence[bool], *, rest: int = 0) -> canvas.Grid:
+    """A table of texts; `texts` tells which columns are left-aligned, `rest` how many rows were left out."""
+    if not rows:
+        return canvas.say(canvas.sentence())
+    aligned = [' style="text-align: left"' if text else "" for text in texts]
+    head = "".join(f'<th scope="col"{how}>{html.escape(name)}</th>' for name, how in zip(headers, aligned, strict=True))
+    body = "\n".join(
+        "<tr>" + "".join(f"<td{how}>{html.escape(cell)}</td>" for cell, how in zip(row, aligned, strict=True)) + "</tr>"
+        for row in rows
+    )
+    note = f"and {words.count(rest, 'more row')}" if rest else ""
+    widths = [max(len(name), *(len(row[i]) for row in rows)) for i, name in enumerate(headers)]
+    lines = [
+        "  ".join(cell.ljust(width) if text else cell.rjust(width) for cell, width, text in zip(row, widths, texts, strict=True))
+        for row in [list(headers), *rows]
+    ]
+    markup = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    text = "\n".join(line.rstrip() for line in [*lines, *([note] if note else [])])
+    return canvas.Grid(markup + (f"\n<p>{note}</p>" if note else ""), text)
+
+
+def facts(rows: Mapping[str, str]) -> canvas.Grid:
+    """A table of two columns: what, and how much."""
+    return grid(["what", ""], [[name, value] for name, value in rows.items()], [True, False])
