@@ -76,6 +76,10 @@ def parser() -> argparse.ArgumentParser:
     _window(one, positional=False, since="all")
     one.set_defaults(run=_snapshot)
 
+    cache = commands.add_parser("cache", help="what is kept of logs that were read, so that the next time is instant")
+    cache.add_argument("what", choices=("info", "clear", "where"))
+    cache.set_defaults(run=_cache)
+
     sources = commands.add_parser("sources", help="which agents' logs are read, and from where on this machine")
     sources.set_defaults(run=_sources)
     return top
@@ -89,6 +93,7 @@ def _window(command: argparse.ArgumentParser, *, positional: bool = True, since:
     command.add_argument("--until", default="", metavar="WHEN", help="the same; a date includes its day")
     command.add_argument("--project", default="", metavar="TEXT", help="only projects whose path contains TEXT")
     command.add_argument("--config", type=Path, metavar="FILE", help="your own prices and windows, TOML")
+    command.add_argument("--no-cache", action="store_true", help="read every log anew and keep nothing")
     command.add_argument(
         "--offline", action="store_true", help="accepted for habit's sake: nothing here uses a network"
     )
@@ -114,6 +119,7 @@ def _logs(given: argparse.Namespace, roots: Sequence[str | Path] = (), *, since:
         until=given.until,
         project=given.project,
         prices=prices,
+        use_store=not given.no_cache,
         progress=progress_bar(),
     )
     note(logs)
@@ -124,6 +130,11 @@ def note(logs: Logs) -> None:
     """Says on stderr what could not be used, and when there is nothing to show."""
     from ctxlib.summary import skipped
 
+    if logs.store_error:
+        print(f"ctxlib: {logs.store_error}", file=sys.stderr)
+    archived = sum(info.archived for info in logs.files)
+    if archived:
+        print(f"ctxlib: {archived} logs are no longer there, shown from the cache", file=sys.stderr)
     if not logs.files:
         print(f"ctxlib: no log file changed in this window below {', '.join(logs.roots)}", file=sys.stderr)
     elif not (logs.calls["inside"]).any():
@@ -240,6 +251,23 @@ def _snapshot(given: argparse.Namespace) -> int:
         sys.stdout.buffer.write(dumps(shape, indent=1).encode())
     else:
         print(found)
+    return 0
+
+
+def _cache(given: argparse.Namespace) -> int:
+    from ctxlib.logs import store
+
+    path = store.file()
+    if given.what == "where":
+        print(path)
+    elif given.what == "clear":
+        print(f"removed {store.clear(path):,} bytes: {path}")
+    else:
+        known = store.facts(path)
+        share = f", {100 * known.bytes / known.log_bytes:.1f} % of the logs" if known.log_bytes else ""
+        print(
+            f"{known.path}\n{known.files} files, {known.archived} of them no longer there, {known.bytes:,} bytes{share}"
+        )
     return 0
 
 

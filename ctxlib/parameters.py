@@ -28,7 +28,7 @@ def open_logs(
             raise ValueError(f"parameter {name} must be text, not {value!r} (pass it raw: papermill -r {name} ...)")
     count(top, "top")
     if root == "":
-        return scan(sample_root(), since=str(since) or "all", until=str(until), project=str(project))
+        return scan(sample_root(), since=str(since) or "all", until=str(until), project=str(project), use_store=False)
     roots = roots_of() if root == "default" else [Path(part) for part in str(root).split(os.pathsep) if part]
     if not roots:
         raise FileNotFoundError("no agent's log folder exists here (looked for Claude Code's projects folders)")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -11,14 +12,12 @@ import numpy as np
 
 from ctxlib.logs import contents, identity, threads
 from ctxlib.logs.corpus import FileInfo, Names, gather
-from ctxlib.logs.discover import LogFile, Unreadable, find, roots_of
+from ctxlib.logs.discover import Unreadable, find, roots_of
+from ctxlib.logs.extracts import Progress, harvest
 from ctxlib.logs.span import BEGINNING, Span, span
-from ctxlib.logs.workers import Job, read_all
 from ctxlib.models.prices import Overrides
 from ctxlib.sources import Extract
 from ctxlib.tables import Table
-
-Progress = Callable[[int, int], None]  # (bytes read, bytes in all)
 
 _BAD = ("half_written", "no_json")
 
@@ -49,6 +48,7 @@ class Logs:
     undated_calls: int
     prices: Overrides
     project: str = ""
+    store_error: str = ""  # why the store was not used
 
     def count_notes(self, *codes: str) -> int:
         wanted = [self.names.codes[code] for code in codes if code in self.names.codes]
@@ -71,6 +71,7 @@ def scan(
     until: str = "",
     project: str = "",
     prices: Overrides | None = None,
+    use_store: bool = True,
     progress: Progress | None = None,
     workers: int | None = None,
     now: datetime | None = None,
@@ -78,30 +79,25 @@ def scan(
     """Reads all logs below the roots (default: each agent's own folders that exist) that changed since `since`.
 
     `since`, `until`: 30d, 12h, a date, an ISO time or `all`; default the last 30 days. `project`: only sessions whose
-    project label contains it (case-insensitive). Raises FileNotFoundError for a root that is no folder, ValueError
-    for a bad time. Files and lines that cannot be read are counted and listed (`notes_df`), never fatal.
+    project label contains it (case-insensitive). `use_store`: keep what was read for the next time (logs/store.py), and
+    show logs that their agent has deleted since; it makes no other difference. Raises FileNotFoundError for a root that
+    is no folder, ValueError for a bad time. Files and lines that cannot be read are counted and listed (`notes_df`),
+    never fatal.
     """
     named = [roots] if isinstance(roots, (str, Path)) else list(roots)
     folders = roots_of([root for root in named if str(root)])
     window = span(since, until, now=now)
     files, lost = find(folders, since_ms=window.since if window.since > BEGINNING else 0)
-    done, unread = _read_all(files, workers, progress)
-    return _assemble(folders, window, done, [*lost, *unread], prices or {}, project)
-
-
-def _read_all(
-    files: list[LogFile], workers: int | None, progress: Progress | None
-) -> tuple[list[tuple[FileInfo, Extract]], list[Unreadable]]:
-    total = sum(file.size for file in files)
-    jobs = [Job(file.path, file.source.name, file.size) for file in files]
-    results = read_all(jobs, workers=workers, progress=lambda seen: progress(seen, total) if progress else None)
-    done, lost = [], []
-    for file, result in zip(files, results, strict=True):
-        if isinstance(result, OSError):
-            lost.append(Unreadable(file.path, result.strerror or type(result).__name__))
-        else:
-            done.append((FileInfo(file.path, file.root, file.source.name, result.lines + result.open_tail), result))
-    return done, lost
+    found = harvest(
+        files,
+        [os.path.abspath(folder) for folder in folders],
+        since_ns=window.since * 1_000_000 if window.since > BEGINNING else 0,
+        use_store=use_store,
+        workers=workers,
+        progress=progress,
+    )
+    logs = _assemble(folders, window, found.read, [*lost, *found.unreadable], prices or {}, project)
+    return replace(logs, store_error=found.store_error)
 
 
 def _assemble(

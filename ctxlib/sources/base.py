@@ -111,3 +111,4 @@ class Source(NamedTuple):
     default_roots: Callable[[Mapping[str, str], Path], list[Path]]  # (environment, home) -> folders that may exist
     is_log: Callable[[str], bool]  # by its path
     read_line: Callable[[Rows, int, bytes], None]  # (rows, line number, line without its end)
+    grows: bool = True  # append-only: a file that grew is read from where it ended

@@ -1,0 +1,216 @@
+"""The incremental on-disk store of extracts: any question is answered from what was read before.
+
+One SQLite file (safe under several processes and a kill at any moment), one row a log file, its extract packed by
+msgspec and zstd: about 1.1 % of the log's bytes. It holds counts, ids, names and times, like the extracts themselves.
+
+Reuse is decided per file on (size, mtime_ns). A file that only grew is read from where it ended, after checking the
+bytes before. Anything else is read anew. What its agent has deleted stays, as archived, until the user clears it: else
+deleting the store loses nothing but time.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+import xxhash
+import zstandard
+
+from ctxlib.sources.base import Extract
+from ctxlib.tables import RAW
+
+VERSION = 1  # of what the sources read; raise it when a line comes to be read otherwise
+# The layout of the tables is part of the format: a store of another layout is rebuilt.
+FORMAT = f"{VERSION}-{xxhash.xxh3_64_hexdigest(repr([(name, dtype.descr) for name, dtype in RAW.items()]).encode())}"
+_CHECKED = 4096  # bytes at the beginning, and before the end, by which a grown file is known again
+_WAIT = 60.0  # seconds for another process's write
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE extracts (
+    path TEXT PRIMARY KEY,
+    source TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    read_end INTEGER NOT NULL,
+    checked INTEGER NOT NULL,
+    packed BLOB NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+class Kept(NamedTuple):
+    """What the store knows of a file."""
+
+    source: str
+    size: int  # bytes, when it was read
+    mtime_ns: int
+    end: int  # bytes read: where the next line begins
+    checked: int  # hash of the bytes by which the file is known again
+    packed: bytes
+
+
+class Row(NamedTuple):
+    """A file to keep."""
+
+    path: str
+    source: str
+    size: int
+    mtime_ns: int
+    extract: Extract
+
+
+def folder() -> Path:
+    """CTXLIB_CACHE_DIR, else the user's cache folder."""
+    named = os.environ.get("CTXLIB_CACHE_DIR")
+    if named:
+        return Path(named).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("ctxlib", appauthor=False)
+
+
+def file() -> Path:
+    return folder() / "extracts.sqlite3"
+
+
+@contextmanager
+def connect(path: Path) -> Iterator[sqlite3.Connection]:
+    """The store, made or rebuilt where it is missing, of another format, or no database at all. Raises OSError where
+    its folder cannot be written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        connection = _opened(path)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise OSError(f"the store cannot be used: {path}: {error} (try --no-cache)") from error
+        path.unlink()  # a damaged file: the logs are still there
+        connection = _opened(path)
+    with closing(connection):
+        yield connection
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if _format(connection) != FORMAT:
+            connection.execute("BEGIN IMMEDIATE")  # of several processes that find it old, one rebuilds it
+            if _format(connection) != FORMAT:
+                names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+                for (name,) in names:
+                    connection.execute(f'DROP TABLE "{name}"')
+                for statement in filter(str.strip, _SCHEMA.split(";")):
+                    connection.execute(statement)
+                connection.execute("INSERT INTO meta VALUES ('format', ?)", (FORMAT,))
+            connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _format(connection: sqlite3.Connection) -> str | None:
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+        return None
+    row = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+    return row[0] if row else None
+
+
+def known(connection: sqlite3.Connection, roots: Sequence[str]) -> dict[str, Kept]:
+    """What is kept of all files below the roots, by path."""
+    out: dict[str, Kept] = {}
+    for root in roots:
+        begin = os.path.join(root, "")
+        rows = connection.execute(
+            "SELECT path, source, size, mtime_ns, read_end, checked, packed FROM extracts WHERE path >= ? AND path < ?",
+            (begin, begin[:-1] + chr(ord(begin[-1]) + 1)),
+        )
+        out.update((row[0], Kept(*row[1:])) for row in rows)
+    return out
+
+
+def keep(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
+    """Writes what was read, all of it or nothing."""
+    values = []
+    for row in rows:
+        try:
+            checked = fingerprint(row.path, row.extract.end)
+        except OSError:  # it is gone again: there is nothing to know it by
+            continue
+        packed = pack(row.extract)
+        values.append((row.path, row.source, row.size, row.mtime_ns, row.extract.end, checked, packed))
+    if not values:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany("INSERT OR REPLACE INTO extracts VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+    connection.execute("COMMIT")
+
+
+def fingerprint(path: str, end: int) -> int:
+    """Hash of the first bytes of a file and of those before `end` (signed, as SQLite keeps integers)."""
+    with open(path, "rb") as log:
+        head = log.read(min(_CHECKED, end))
+        log.seek(max(0, end - _CHECKED))
+        tail = log.read(min(_CHECKED, end))
+    return xxhash.xxh3_64_intdigest(head + tail) - 2**63
+
+
+def grew(path: str, kept: Kept, size: int) -> bool:
+    """True if the file is the kept one with more at its end."""
+    if size <= kept.size or size < kept.end:
+        return False
+    try:
+        return fingerprint(path, kept.end) == kept.checked
+    except OSError:
+        return False
+
+
+def pack(extract: Extract) -> bytes:
+    tables = {name: table.tobytes() for name, table in extract.tables.items()}
+    fields = (extract.pool, tables, "\n".join(extract.call_ids), extract.lines, extract.end, extract.open_tail)
+    return zstandard.ZstdCompressor(1).compress(msgspec.msgpack.encode(fields))
+
+
+def unpack(packed: bytes) -> Extract:
+    """The extract of a row. Its arrays are read-only views."""
+    pool, tables, ids, lines, end, open_tail = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed))
+    arrays = {name: np.frombuffer(tables[name], dtype) for name, dtype in RAW.items()}
+    return Extract(pool, arrays, ids.split("\n") if ids else [], lines, end, open_tail)
+
+
+def clear(path: Path) -> int:
+    """Removes the store; the number of bytes that it took."""
+    size = 0
+    for suffix in ("", "-wal", "-shm"):
+        part = Path(f"{path}{suffix}")
+        if part.is_file():
+            size += part.stat().st_size
+            part.unlink()
+    return size
+
+
+class Facts(NamedTuple):
+    """What `ctxlib cache info` tells."""
+
+    path: Path
+    bytes: int
+    files: int
+    archived: int  # kept of logs that are no longer there
+    log_bytes: int  # of the logs that were read
+
+
+def facts(path: Path) -> Facts:
+    if not path.is_file():
+        return Facts(path, 0, 0, 0, 0)
+    with connect(path) as connection:
+        rows = connection.execute("SELECT path, size FROM extracts").fetchall()
+    gone = sum(not os.path.exists(name) for name, _ in rows)
+    return Facts(path, path.stat().st_size, len(rows), gone, sum(size for _, size in rows))
