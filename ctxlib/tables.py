@@ -94,6 +94,14 @@ class MarkKind(IntEnum):
     MICRO = 2
 
 
+class UsageScope(IntEnum):
+    """What a usage row counts: one request, or a sum over several, which is no size of any context."""
+
+    CALL = 0
+    TURN = 1
+    STAGE = 2
+
+
 # --- what a source reads, one file at a time: rows of one file, in log order -----------------------------------------
 
 LINE = np.dtype(
@@ -129,6 +137,7 @@ USAGE = np.dtype(
         ("fast", "?"),  # the fast variant of the model, with prices of its own
         ("miss", "i4"),  # cache_miss_reason, and its tokens
         ("missed", "i8"),
+        ("scope", "u1"),  # UsageScope; a sum over a turn or a stage has no ctx
     ]
 )
 BLOCK = np.dtype(
@@ -165,6 +174,17 @@ CLEARED = np.dtype([("line", "i4"), ("use", "u8")])  # tool results that a micro
 NAMED = np.dtype([("line", "i4"), ("name", "u8")])  # hash of a file name that a shell command mentions
 EVIDENCE = np.dtype([("line", "i4"), ("kind", "i4"), ("name", "i4"), ("value", "i8")])
 COUNTED = np.dtype([("line", "i4"), ("category", "u1"), ("name", "i4"), ("kind", "i4"), ("tokens", "i8")])
+# What a source says of its own context (accounting/told.py), a fact a row: counts, names and times, never text.
+TOLD = np.dtype(
+    [
+        ("line", "i4"),  # the facts of one snapshot stand on one line
+        ("kind", "i4"),  # part, total, window, method, staleness, seq, generated, model, provider, warning, tool, ...
+        ("category", "u1"),
+        ("name", "i4"),  # the source's own
+        ("server", "i4"),  # MCP server of a tool
+        ("value", "i8"),  # tokens; milliseconds of a time
+    ]
+)
 NOTE = np.dtype([("no", "i4"), ("code", "i4")])
 
 RAW = {
@@ -176,6 +196,7 @@ RAW = {
     "named": NAMED,
     "evidence": EVIDENCE,
     "counted": COUNTED,
+    "told": TOLD,
     "notes": NOTE,
 }
 CODES = {
@@ -185,6 +206,7 @@ CODES = {
     "marks": ("trigger",),
     "evidence": ("kind", "name"),
     "counted": ("name", "kind"),
+    "told": ("kind", "name", "server"),
     "notes": ("code",),
 }
 

@@ -102,12 +102,7 @@ def _bars(ax: Axes, drawn: pd.DataFrame, *, note_at: list[float] | None = None) 
     for row, (end, shown, share) in enumerate(zip(ends, drawn["shown"], drawn["share"], strict=True)):
         text = f"{words.percent(share)}  ·  {words.tokens(shown)}"
         ax.annotate(text, (end, row), xytext=(7, 0), textcoords="offset points", va="center")
-    ax.set_yticks(range(len(drawn)), [words.label(style.look(name).label) for name in drawn["category"]])
-    ax.tick_params(axis="y", length=0, labelsize=10, labelcolor=style.INK)
-    ax.invert_yaxis()
-    ax.grid(axis="y", visible=False)
-    ax.grid(axis="x", visible=True)
-    ax.spines["left"].set_visible(False)
+    canvas.rows(ax, [style.look(name).label for name in drawn["category"]])
     ax.set_xlim(0, max(ends) * 1.22)
     step = 0.05 if max(ends) < 0.3 * total else 0.1 if max(ends) < 0.65 * total else 0.2
     ticks = [i * step for i in range(round(1 / step) + 1) if i * step * total <= max(ends) * 1.05]

@@ -92,6 +92,16 @@ def sentence() -> str:
     return f"{NO_DATA[0].upper()}{NO_DATA[1:]}."
 
 
+def rows(ax: Axes, names: Sequence[str]) -> None:
+    """The look of horizontal bars: a name for each row, from the top, and a grid for the values only."""
+    ax.set_yticks(range(len(names)), [words.label(name) for name in names])
+    ax.tick_params(axis="y", length=0, labelsize=10, labelcolor=style.INK)
+    ax.set_ylim(len(names) - 0.5, -0.6)
+    ax.grid(axis="y", visible=False)
+    ax.grid(axis="x", visible=True)
+    ax.spines["left"].set_visible(False)
+
+
 def turn_axis(ax: Axes, name: str = "turn (call of the main thread)") -> None:
     """An axis of whole turns."""
     ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))

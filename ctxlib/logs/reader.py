@@ -11,8 +11,10 @@ def read(path: str, source: Source, *, start: int = 0, first_line: int = 1) -> E
     """The rows of a file from byte `start` on. Lines end at b"\\n" only. Raises OSError where the file cannot be read.
 
     The last line counts though it has no line end, if it is whole; `end` then lies before it, so that a later reading
-    takes it up again.
+    takes it up again. A source that reads files whole begins at the first byte, whatever `start` says.
     """
+    if source.read_file is not None:
+        return source.read_file(path)
     rows = Rows()
     no, at = first_line, start
     rest: list[bytes] = []  # of a line longer than a chunk

@@ -41,6 +41,7 @@ class Logs:
     note_file: Table
     evidence: Table
     counted: Table
+    told: Table
     named: Table
     line_thread: Table
     mark_origin: Table
@@ -149,6 +150,7 @@ def _assemble(
         note_file=corpus.file_of["notes"],
         evidence=corpus.tables["evidence"],
         counted=corpus.tables["counted"],
+        told=corpus.tables["told"],
         named=corpus.tables["named"],
         call_ids=tuple(corpus.call_ids),
         undated_calls=undated,

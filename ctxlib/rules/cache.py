@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +43,7 @@ class CacheTotals:
         return {"read": self.read / total, "write": self.write / total, "uncached": self.uncached / total}
 
 
+@lru_cache(maxsize=2)
 def totals(logs: Logs) -> CacheTotals:
     calls = logs.calls[logs.calls["inside"] & logs.calls["origin"]]
     cost = costs(logs, calls)
@@ -72,15 +74,17 @@ def costs(logs: Logs, calls: Table) -> Table:
     """USD of each call (columns of USD) at the list prices of its day and, above 200k, of its size; 0 and priced=False
     for a model without a price, which is reported and never counted as free."""
     out = np.zeros(len(calls), USD)
-    day = calls["ts"] // _DAY
-    kinds = np.stack([calls["model"].astype("i8"), day, calls["fast"].astype("i8")], axis=1)
-    for code, when, fast in np.unique(kinds, axis=0).tolist():
-        rows = np.flatnonzero((kinds == (code, when, fast)).all(axis=1))
-        moment = datetime.fromtimestamp(when * 86_400, UTC) if when > 0 else None
-        name = logs.names.strings[code] + ("-fast" if fast else "")
-        found = price(name, when=moment, overrides=logs.prices)
+    kinds = np.stack([calls["model"].astype("i8"), calls["ts"] // _DAY, calls["fast"].astype("i8")], axis=1)
+    order = np.lexsort(kinds.T)
+    ordered = kinds[order]
+    begins = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))) if len(calls) else order
+    for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(calls)], strict=False):
+        code, day, fast = ordered[begin].tolist()
+        moment = datetime.fromtimestamp(day * 86_400, UTC) if day > 0 else None
+        found = price(logs.names.strings[code] + ("-fast" if fast else ""), when=moment, overrides=logs.prices)
         if found is None:
             continue
+        rows = order[begin:end]
         out["priced"][rows] = True
         for low, high, rates in _tiers(found):
             ctx = calls["ctx"][rows]

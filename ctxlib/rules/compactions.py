@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@lru_cache(maxsize=2)
 def compactions(logs: Logs) -> Table:
     """One row (COMPACTION) a compaction made in the window, in log order; microcompactions apart (`microcompactions`).
 
@@ -35,19 +37,27 @@ def _measured(logs: Logs, chosen: Table) -> Table:
     out["ts"] = logs.lines["ts"][marks["line"]]
     out["origin"] = logs.mark_origin[chosen]
     out["inside"] = (out["ts"] >= logs.span.since) & (out["ts"] < logs.span.until)
-    bounds = np.stack([logs.mark_thread, logs.marks["line"]], axis=1)[logs.marks["kind"] != MarkKind.MICRO]
-    for row in out:
-        same = logs.calls["thread"] == row["thread"]
-        seqs = logs.calls[same]
-        row["next_call"] = int((seqs["pos"] < row["pos"]).sum())
-        others = bounds[bounds[:, 0] == row["thread"], 1]
-        earliest = max((int(pos) for pos in others if pos < row["pos"]), default=-1)
-        latest = min((int(pos) for pos in others if pos > row["pos"]), default=2**62)
-        measured = seqs[seqs["ctx"] != NULL]
-        before = measured[(measured["pos"] < row["pos"]) & (measured["pos"] > earliest)]
-        after = measured[(measured["pos"] > row["pos"]) & (measured["pos"] < latest)]
-        row["ctx_before"] = before["ctx"][-1] if len(before) else NULL
-        row["ctx_after"] = after["ctx"][0] if len(after) else NULL
+    full = logs.marks["kind"] != MarkKind.MICRO
+    measured = np.flatnonzero(logs.calls["ctx"] != NULL)
+    span = int(max(logs.calls["pos"].max(initial=0), logs.marks["line"].max(initial=0))) + 2
+
+    def places(thread: Table, pos: Table) -> Table:
+        return thread.astype("i8") * span + pos
+
+    here = places(thread, marks["line"])
+    calls = places(logs.calls["thread"], logs.calls["pos"])
+    out["next_call"] = np.searchsorted(calls, here) - np.searchsorted(calls, thread.astype("i8") * span)
+    bounds = np.sort(places(logs.mark_thread[full], logs.marks["line"][full]))
+    earlier = np.append(-1, bounds)[np.searchsorted(bounds, here)]  # the boundary before, over all threads
+    later = np.append(bounds, np.iinfo("i8").max)[np.searchsorted(bounds, here, side="right")]
+    at, place = np.searchsorted(calls[measured], here), calls[measured]
+    ctx = logs.calls["ctx"][measured]
+    first = thread.astype("i8") * span
+    before, after = np.append(place, -1)[at - 1], np.append(place, -1)[at]
+    known = (at > 0) & (before > earlier) & (before >= first)
+    out["ctx_before"] = np.where(known, np.append(ctx, NULL)[at - 1], NULL)
+    known = (after >= here) & (after < later) & (after < first + span)
+    out["ctx_after"] = np.where(known, np.append(ctx, NULL)[at], NULL)
     out["before_meta"], out["after_meta"] = marks["pre"] != NULL, marks["post"] != NULL
     out["before"] = np.where(out["before_meta"], marks["pre"], out["ctx_before"])
     out["after"] = np.where(out["after_meta"], marks["post"], out["ctx_after"])

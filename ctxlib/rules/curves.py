@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,7 @@ SESSION = np.dtype(
 )
 
 
+@lru_cache(maxsize=2)
 def main_threads(logs: Logs) -> tuple[Table, Table]:
     """(session, thread): each session with a main call made in the window, and the thread that holds its curve.
 
@@ -53,6 +55,7 @@ def main_threads(logs: Logs) -> tuple[Table, Table]:
     return session[first], chosen[order][first]
 
 
+@lru_cache(maxsize=2)
 def curves(logs: Logs) -> Table:
     """One row (CURVE) a measured main call in the window, in log order, never thinned; `turn` counts from 1 (X-ctx)."""
     session, thread = main_threads(logs)
@@ -67,6 +70,7 @@ def curves(logs: Logs) -> Table:
     return out
 
 
+@lru_cache(maxsize=2)
 def sessions(logs: Logs) -> Table:
     """One row (SESSION) a session with a main call in the window, by its start. Peaks are of the full curve (X-peak)."""
     session, thread = main_threads(logs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,7 @@ REBUILD = np.dtype(
 )
 
 
+@lru_cache(maxsize=2)
 def rebuilds(logs: Logs) -> Table:
     """One row (REBUILD) a call of the window, made here, that lost at least LEAST tokens and SHARE of the prefix that the
     call before it in its thread had cached, and wrote them again.

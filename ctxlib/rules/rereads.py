@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ class Totals(NamedTuple):
     after_external: int
 
 
+@lru_cache(maxsize=2)
 def rereads(logs: Logs) -> Table:
     """One row (REREAD) a re-read made in the window, in log order.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +43,7 @@ def unsized_documents(logs: Logs) -> int:
     return int(blocks["documents"][blocks["inside"] & blocks["origin"]].sum())
 
 
+@lru_cache(maxsize=2)
 def tool_totals(logs: Logs) -> list[tuple[str, str, int, int, int, int]]:
     """(tool, server, calls, results, result tokens, errors), most tokens first, ties by name; `(unknown)` last."""
     done, asked, strings = results(logs), uses(logs), logs.names.strings

@@ -104,6 +104,16 @@ def joined(first: Extract, second: Extract) -> Extract:
     )
 
 
+def whole(rows: Rows, no: int, line: bytes) -> None:
+    """The `read_line` of a source whose files are read whole."""
+    raise TypeError("this source's files are read whole")
+
+
+def alone(path: str) -> list[str]:
+    """The `also` of a log that is one file."""
+    return []
+
+
 class Source(NamedTuple):
     """One agent's logs: where they lie, which files are theirs, how a line reads."""
 
@@ -112,3 +122,6 @@ class Source(NamedTuple):
     is_log: Callable[[str], bool]  # by its path
     read_line: Callable[[Rows, int, bytes], None]  # (rows, line number, line without its end)
     grows: bool = True  # append-only: a file that grew is read from where it ended
+    read_file: Callable[[str], Extract] | None = None  # reads a file whole, in place of read_line
+    many: bool = False  # a file holds several sessions: its lines say which (session, agent)
+    also: Callable[[str], list[str]] = alone  # by a log's path, what is read with it and makes it new when it changes

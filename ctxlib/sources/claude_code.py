@@ -16,7 +16,7 @@ from ctxlib.sources import claude_blocks
 from ctxlib.sources import context_output as context
 from ctxlib.sources.base import Rows, Source
 from ctxlib.sources.claude_lines import Compaction, Line, Message, ToolOutcome, Usage, decode
-from ctxlib.tables import NO_TIME, NULL, LineKind, MarkKind, ident
+from ctxlib.tables import NO_TIME, NULL, LineKind, MarkKind, UsageScope, ident
 
 _minutes: dict[str, int] = {}  # "2026-10-01T09:30:" -> milliseconds: lines of one minute come together
 _GLUED = b'}{"'  # quotes cannot stand so inside a string
@@ -112,6 +112,7 @@ def _assistant(rows: Rows, row: int, line: Line) -> LineKind:
         usage.speed == "fast",
         rows.code(miss.type if miss else None),
         NULL if miss is None or miss.cache_missed_input_tokens is None else miss.cache_missed_input_tokens,
+        UsageScope.CALL,
     )
     rows.usage.append(known)
     rows.call_ids.append((line.requestId or message.id or line.uuid or "")[:128])

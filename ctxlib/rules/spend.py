@@ -1,0 +1,55 @@
+"""What each call paid, by kind: at the list prices of its day (X-cache), sides apart and 5-minute writes from 1-hour ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ctxlib.logs import Logs
+from ctxlib.rules.cache import costs
+from ctxlib.tables import ThreadKind, frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def spend_df(logs: Logs) -> pd.DataFrame:
+    """One row a call of the window, each once, in time order: session, thread ("main" or the agent), project, model, ts,
+    turn (of its thread, from 1), the tokens uncached, read, write_5m, write_1h, output, the USD uncached_usd, read_usd,
+    write_5m_usd, write_1h_usd, output_usd, usd (their sum), priced (False: no price is known, USD are 0)."""
+    calls = logs.calls[logs.calls["inside"] & logs.calls["origin"]]
+    calls = calls[np.lexsort((calls["pos"], calls["ts"]))]
+    cost, names, threads = costs(logs, calls), logs.names, logs.threads[calls["thread"]]
+    short = calls.copy()
+    short["cache_write_1h"] = 0
+    written_5m = costs(logs, short)["cache_write"]
+    main = threads["kind"] == ThreadKind.MAIN
+    sides = {
+        "uncached_usd": cost["input"],
+        "read_usd": cost["cache_read"],
+        "write_5m_usd": written_5m,
+        "write_1h_usd": cost["cache_write"] - written_5m,
+        "output_usd": cost["output"],
+    }
+    return frame(
+        {
+            "session": names.texts(threads["session"]),
+            "thread": [
+                "main" if flag else name for flag, name in zip(main, names.texts(threads["agent"]), strict=True)
+            ],
+            "project": names.texts(threads["project"]),
+            "model": names.texts(calls["model"]),
+            "ts": calls["ts"],
+            "turn": calls["seq"] + 1,
+            "uncached": calls["input"],
+            "read": calls["cache_read"],
+            "write_5m": calls["cache_write_5m"],
+            "write_1h": calls["cache_write_1h"],
+            "output": calls["output"],
+            **sides,
+            "usd": sum(sides.values(), np.zeros(len(calls))),
+            "priced": cost["priced"],
+        },
+        times=("ts",),
+    )
