@@ -15,7 +15,7 @@ from ctxlib.findings import MOST, findings
 from ctxlib.logs import Logs
 from ctxlib.rules import cache, compactions, curves, rereads, tools
 from ctxlib.rules.windows import windows
-from ctxlib.tables import NULL, MarkKind, Table, ThreadKind
+from ctxlib.tables import NULL, MarkKind, Table, ThreadKind, UsageScope
 
 MAX_READOUT_BYTES = 400
 
@@ -58,7 +58,7 @@ def detail(logs: Logs, *, points: int = 0, with_calls: bool = False, zone: tzinf
     """context.json. `points`: thin each curve to so many (0: all). `with_calls`: output tokens of each call.
     `zone`: of calls_by_day. All keys are always there; null is "not known"."""
     curve, table = curves.curves(logs), curves.sessions(logs)
-    own = logs.calls[logs.calls["inside"] & logs.calls["origin"]]
+    own = logs.calls[logs.calls["inside"] & logs.calls["origin"] & (logs.calls["scope"] == UsageScope.CALL)]
     names, money = logs.names, cache.totals(logs)
     again = rereads.totals(rereads.rereads(logs))
     by_tool = tools.tool_totals(logs)
@@ -170,7 +170,7 @@ def _by_server(rows: list[tuple[str, str, int, int, int, int]]) -> dict[str, int
 
 def _categories(logs: Logs, table: Table) -> dict[str, dict[str, Any]]:
     """Session -> tokens by category at its last call in the window, and the basis of their total."""
-    inside = np.flatnonzero(logs.calls["inside"])
+    inside, table = np.flatnonzero(logs.calls["inside"]), table[table["calls"] > 0]
     ends = np.searchsorted(logs.calls["thread"][inside], table["thread"], side="right") - 1
     last, snaps = inside[ends], snapshots(logs)
     shown = snaps.settled.shown[last].tolist()

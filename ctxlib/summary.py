@@ -9,7 +9,7 @@ from ctxlib.accounting.view import short
 from ctxlib.findings import findings
 from ctxlib.logs import Logs
 from ctxlib.rules import cache, compactions, curves
-from ctxlib.tables import NO_TIME
+from ctxlib.tables import NO_TIME, UsageScope
 
 MOST = 5  # findings on the front page
 
@@ -49,7 +49,8 @@ def read(logs: Logs, origin: str = "") -> str:
 
 def skipped(logs: Logs) -> str:
     """What could not be used; nothing is left out silently."""
-    unmeasured = int((logs.calls["inside"] & logs.calls["origin"] & (logs.calls["ctx"] < 0)).sum())
+    own = logs.calls[logs.calls["inside"] & logs.calls["origin"] & (logs.calls["scope"] == UsageScope.CALL)]
+    unmeasured = int((own["ctx"] < 0).sum())
     counts = (
         (logs.bad_lines, "line", "that could not be read"),
         (len(logs.unreadable), "file", "that could not be opened"),
@@ -62,7 +63,7 @@ def skipped(logs: Logs) -> str:
 
 def _tiles(logs: Logs, table: Any, money: cache.CacheTotals) -> list[dict[str, str]]:
     p50, shares = curves.peak_p50(table), money.shares()
-    own = logs.calls[logs.calls["inside"] & logs.calls["origin"]]
+    own = logs.calls[logs.calls["inside"] & logs.calls["origin"] & (logs.calls["scope"] == UsageScope.CALL)]
     cost = cache.costs(logs, own)
     usd = sum(float(cost[side].sum()) for side in ("input", "cache_read", "cache_write", "output"))
     unpriced = f", without {', '.join(money.unpriced_models)}" if money.unpriced_models else ""

@@ -12,7 +12,7 @@ from ctxlib.accounting.replay import Method, attribution
 from ctxlib.accounting.snapshot import snapshots_df
 from ctxlib.logs import Logs
 from ctxlib.rules.curves import main_threads
-from ctxlib.tables import BlockKind, Category, Table, ThreadKind
+from ctxlib.tables import BlockKind, Category, Table, ThreadKind, UsageScope
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ def kinds_df(logs: Logs) -> pd.DataFrame:
     """
     import pandas as pd
 
-    calls = np.flatnonzero(logs.calls["inside"])
+    calls = np.flatnonzero(logs.calls["inside"] & (logs.calls["scope"] != UsageScope.STAGE))
     own = _of_sessions(logs, calls)
     parts = snapshots_df(logs)
     parts = parts[np.repeat(own, len(parts) // max(1, len(calls)))].reset_index(drop=True)

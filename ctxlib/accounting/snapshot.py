@@ -14,7 +14,7 @@ from ctxlib.accounting.intervals import intervals
 from ctxlib.accounting.replay import attribution
 from ctxlib.logs import Logs
 from ctxlib.rules.windows import windows
-from ctxlib.tables import NULL, Category, Table, ThreadKind, frame
+from ctxlib.tables import NULL, Category, Table, ThreadKind, UsageScope, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +112,7 @@ def snapshots_df(logs: Logs) -> pd.DataFrame:
     its thread, from 0), turn (from 1), epoch, ts, model, category, raw (tokens by the constant), shown (integers that sum
     to total), injected (within other), method, total, basis, window (tokens)."""
     snaps, calls, names = snapshots(logs), logs.calls, logs.names
-    keep = np.flatnonzero(calls["inside"])
+    keep = np.flatnonzero(calls["inside"] & (calls["scope"] != UsageScope.STAGE))
     wide = len(PARTS) + 1
     call = np.repeat(keep, wide)
     which = np.tile(np.arange(wide), len(keep))

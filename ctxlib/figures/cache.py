@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SIDES = ("read", "write_5m", "write_1h", "uncached")
+WRITTEN = ("write_5m", "write_1h", "uncached")
+SIDES = ("read", *WRITTEN)
 KINDS = (*SIDES, "output")
 CAUSES = {
     "compaction": "after a compaction",
@@ -46,7 +47,8 @@ def cache_shares(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def plot_cache(frame: pd.DataFrame) -> Figure:
-    """Tokens a period above, their shares below (rows: `cache_shares`)."""
+    """Tokens a period above; below, the shares that were written or not cached (rows: `cache_shares`): the rest, mostly
+    nine tenths and more, was read from the cache."""
     drawn = cache_shares(frame)
     with canvas.styled():
         fig = canvas.figure(4.6)
@@ -58,21 +60,21 @@ def plot_cache(frame: pd.DataFrame) -> Figure:
         above.bar(at, drawn["tokens"], width=0.8, color=style.LIGHT_BLUE, edgecolor=style.INK)
         canvas.count_axis(above, "y", "tokens", most=3)
         base = pd.Series(0.0, index=drawn.index)
-        for side in SIDES:
+        for side in WRITTEN:
             look = style.look(side)
             below.bar(
                 at, drawn[side], bottom=base, width=0.8, color=look.color, hatch=look.hatch, edgecolor=style.INK,
                 linewidth=0.4, label=look.label,
             )  # fmt: skip
             base = base + drawn[side]
-        below.set_ylim(0, 1)
+        below.set_ylim(0, max(0.05, float(base.max()) * 1.08))
         below.yaxis.set_major_formatter(lambda share, _: words.percent(share))
-        below.set_ylabel("share of the tokens")
+        below.set_ylabel("not read from the cache")
         step = max(1, -(-len(drawn) // 12))
         below.set_xticks(list(at)[::step], list(drawn["label"])[::step])
         below.set_xlabel(f"{periods(frame['ts'].dropna()).name} (UTC), those with calls")
         handles, labels = below.get_legend_handles_labels()
-        present = [i for i, side in enumerate(SIDES) if drawn[side].max() > 0]
+        present = [i for i, side in enumerate(WRITTEN) if drawn[side].max() > 0]
         above.legend(
             [handles[i] for i in present], [labels[i] for i in present], loc="lower left", bbox_to_anchor=(0, 1.0),
             ncols=4, borderaxespad=0.2,
@@ -114,7 +116,7 @@ def plot_cost(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             ax.annotate(text, (usd, row), xytext=(7, 0), textcoords="offset points", va="center")
         canvas.rows(ax, [style.look(name).label for name in drawn["category"]])
         ax.set_xlim(0, max(0.01, float(drawn["usd"].max()) * 1.45))
-        ax.xaxis.set_major_formatter(lambda value, _: words.usd(value))
+        ax.xaxis.set_major_formatter(words.dollars)
         ax.set_xlabel("USD at list prices")
         return canvas.describe(ax, f"Bars: {headline_cost(frame)}")
 
@@ -177,8 +179,8 @@ def plot_rebuilds(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             text = f"{words.usd(usd)}  ·  {words.count(int(str(item.rebuilds)), 'rebuild')}, {words.tokens(float(str(item.tokens)))} tokens"
             ax.annotate(text, (usd, row), xytext=(7, 0), textcoords="offset points", va="center")
         canvas.rows(ax, [CAUSES.get(cause, cause) for cause in drawn["cause"]])
-        ax.set_xlim(0, max(0.01, float(drawn["usd"].max()) * 1.5))
-        ax.xaxis.set_major_formatter(lambda value, _: words.usd(value))
+        ax.set_xlim(0, max(0.01, float(drawn["usd"].max()) * 1.65))
+        ax.xaxis.set_major_formatter(words.dollars)
         ax.set_xlabel("USD at list prices, more than reading the same tokens")
         return canvas.describe(ax, f"Bars: {headline_rebuilds(frame)}")
 

@@ -87,6 +87,11 @@ def whole_numbers(most: int) -> MaxNLocator:
     return MaxNLocator(most, integer=True)
 
 
+def few(most: int) -> MaxNLocator:
+    """At most so many ticks, at round numbers."""
+    return MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
+
+
 def sentence() -> str:
     """The headline of an empty frame."""
     return f"{NO_DATA[0].upper()}{NO_DATA[1:]}."

@@ -40,6 +40,11 @@ def usd(value: float) -> str:
     return f"${value:.2f}" if abs(value) < 99.995 else f"${tokens(value)}"
 
 
+def dollars(value: float, _position: float = 0) -> str:
+    """`usd` as a tick formatter calls it: $0, $0.50, $5, $150."""
+    return usd(value).removesuffix(".00")
+
+
 def count(number: int, noun: str, plural: str = "") -> str:
     """1 session, 2 sessions."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -95,8 +95,12 @@ def _visit(
     except OSError as error:  # a dead link
         lost.append(Unreadable(entry.path, error.strerror or type(error).__name__))
         return
-    if stat.S_ISREG(info.st_mode) and info.st_mtime_ns >= since_ms * 1_000_000:
-        files.setdefault(_identity(info), LogFile(entry.path, root, source, info.st_size, info.st_mtime_ns))
+    size, changed = info.st_size, info.st_mtime_ns
+    for other in filter(os.path.exists, source.also(entry.path)):
+        beside = os.stat(other)
+        size, changed = size + beside.st_size, max(changed, beside.st_mtime_ns)
+    if stat.S_ISREG(info.st_mode) and changed >= since_ms * 1_000_000:
+        files.setdefault(_identity(info), LogFile(entry.path, root, source, size, changed))
 
 
 def _identity(info: os.stat_result) -> tuple[int, int]:

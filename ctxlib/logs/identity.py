@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ctxlib.logs.corpus import Corpus
-from ctxlib.tables import CALL, NO_TIME, NULL, USAGE, Table, ThreadKind, ordinal
+from ctxlib.tables import CALL, NO_TIME, NULL, USAGE, Table, ThreadKind, UsageScope, ordinal
 
 _LATE = np.iinfo("i8").max
 
@@ -127,6 +127,7 @@ def calls(corpus: Corpus, threads: Table, thread_of: Table, order: Order, since:
     for name in USAGE.names or ():
         if name not in ("line", "request", "message"):
             out[name] = source[name]
+    out["ctx"][out["scope"] != UsageScope.CALL] = NULL  # a sum over several requests is no size of any context
     out["ts"] = np.where(earliest == _LATE, NO_TIME, earliest)
     entered = np.where(entered == _LATE, NO_TIME, entered)
     out["origin"] = order.first(out["key"], out["thread"], out["ts"], lines["session"][out["pos"]], out["pos"])

@@ -1,7 +1,8 @@
 """Lines -> threads and sessions (scan.md, Threads and sessions).
 
 One file is one thread, except inline sidechains. A thread is main unless its file lies below `subagents/`, is named
-`agent-*.jsonl`, or its lines are marked as sidechain.
+`agent-*.jsonl`, or its lines are marked as sidechain. In files that hold many sessions (`Source.many`) the lines say
+which: a thread is a (file, session, agent), and an agent that is no sidechain is a stage.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ctxlib.logs.corpus import Corpus
+from ctxlib.sources import SOURCES
 from ctxlib.tables import NO_TIME, THREAD, Table, ThreadKind, ordinal
 
 _AGENT_FILE = re.compile(r"agent-(.+)\.jsonl$")
@@ -50,16 +52,19 @@ def split(corpus: Corpus) -> tuple[Table, Table]:
     agent = np.where(lines["agent"] != 0, lines["agent"], agent_of_file[file_of] if len(places) else 0)
     side = lines["side"] | in_agent_file
     session = np.array(sessions, "i4")[file_of] if len(places) else np.zeros(0, "i4")
+    shared = {source.name for source in SOURCES if source.many}
+    many = np.array([info.source in shared for info in corpus.files], bool)[file_of] if len(places) else in_agent_file
+    session = np.where(many, lines["session"], session)
 
     # A thread's key: main threads by file, agents by session and agent, other sidechains by file and root line.
     root = np.zeros(len(lines), "i8")
-    loose = side & (agent == 0)
+    loose = side & (agent == 0) & ~many
     if loose.any():
         root[loose] = _roots(lines, file_of)[loose]
     key = np.zeros(len(lines), [("a", "i8"), ("b", "i8"), ("c", "i8")])
-    key["a"] = np.where(side & ~loose, session, -1 - file_of.astype("i8"))
-    key["b"] = np.where(side, agent, -1)
-    key["c"] = root
+    key["a"] = np.where(side & ~loose & ~many, session, -1 - file_of.astype("i8"))
+    key["b"] = np.where(side | many, agent, -1)
+    key["c"] = np.where(many, session, root)
     distinct, first, thread_of = np.unique(key, return_index=True, return_inverse=True)
     order = np.argsort(first)  # threads in log order
     rank = np.empty(len(order), "i4")
@@ -69,14 +74,14 @@ def split(corpus: Corpus) -> tuple[Table, Table]:
     threads = np.zeros(len(distinct), THREAD)
     threads["file"] = file_of[first]
     threads["session"] = session[first]
-    threads["agent"] = np.where(side[first], agent[first], 0)
+    threads["agent"] = np.where(side[first] | many[first], agent[first], 0)
     unnamed = np.flatnonzero(loose[first])
     for row, number in zip(unnamed.tolist(), ordinal(threads["file"][unnamed]).tolist(), strict=True):
         threads["agent"][row] = names.code(f"sidechain-{number + 1}")
     compacting = np.array([text.startswith("acompact") for text in names.strings], bool)[threads["agent"]]
     threads["kind"] = np.select(
-        [~side[first], compacting, loose[first]],
-        [ThreadKind.MAIN, ThreadKind.COMPACTION, ThreadKind.SIDECHAIN],
+        [many[first] & ~side[first] & (agent[first] != 0), ~side[first], compacting, loose[first]],
+        [ThreadKind.STAGE, ThreadKind.MAIN, ThreadKind.COMPACTION, ThreadKind.SIDECHAIN],
         ThreadKind.SUBAGENT,
     )
     threads["project"] = np.array(projects, "i4")[threads["file"]] if len(projects) else 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from ctxlib.logs import Logs
 from ctxlib.rules.windows import windows
-from ctxlib.tables import NO_TIME, NULL, Table, ThreadKind, frame, ordinal
+from ctxlib.tables import NO_TIME, NULL, Table, ThreadKind, UsageScope, frame, ordinal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 THRESHOLDS = (150_000, 250_000)  # tokens
 CURVE_TURNS = (1, 10, 25, 50, 100, 200)
 CURVE_POINTS = 20
+OWN = (ThreadKind.MAIN, ThreadKind.STAGE)  # threads with a context of their own; a stage is a session
 
 CURVE = np.dtype([("session", "i4"), ("thread", "i4"), ("turn", "i4"), ("call", "i4"), ("ctx", "i8")])
 SESSION = np.dtype(
@@ -45,10 +46,11 @@ def main_threads(logs: Logs) -> tuple[Table, Table]:
     Where several files hold one session (a copy in another folder), the thread with the most calls is its curve.
     """
     calls, threads = logs.calls, logs.threads
-    main = calls["inside"] & (threads["kind"][calls["thread"]] == ThreadKind.MAIN)
+    main = calls["inside"] & np.isin(threads["kind"][calls["thread"]], OWN)
     of_session = threads["session"][calls["thread"]]
     sessions = np.unique(of_session[main & calls["origin"]])
-    chosen, counts = np.unique(calls["thread"][main & np.isin(of_session, sessions)], return_counts=True)
+    chosen = np.unique(calls["thread"][main & np.isin(of_session, sessions)])
+    counts = np.bincount(calls["thread"][main & (calls["scope"] == UsageScope.CALL)], minlength=len(threads))[chosen]
     order = np.lexsort((chosen, -counts, threads["session"][chosen]))
     session = threads["session"][chosen[order]]
     first = np.concatenate([[True], session[1:] != session[:-1]]) if len(session) else np.zeros(0, bool)
@@ -77,13 +79,13 @@ def sessions(logs: Logs) -> Table:
     calls, threads = logs.calls, logs.threads
     out = np.zeros(len(session), SESSION)
     out["session"], out["thread"], out["project"] = session, thread, threads["project"][thread]
-    own = calls[calls["inside"] & calls["origin"]]
+    own = calls[calls["inside"] & calls["origin"] & (calls["scope"] == UsageScope.CALL)]
     kind, of_session = threads["kind"][own["thread"]], threads["session"][own["thread"]]
     at = _rank(session, of_session)
-    main = (kind == ThreadKind.MAIN) & (at >= 0)
+    main = np.isin(kind, OWN) & (at >= 0)
     out["calls"] = np.bincount(at[main], minlength=len(out))
     out["agent_calls"] = np.bincount(at[(at >= 0) & ~main], minlength=len(out))
-    agents = np.unique(own["thread"][(kind != ThreadKind.MAIN) & (kind != ThreadKind.COMPACTION) & (at >= 0)])
+    agents = np.unique(own["thread"][~np.isin(kind, (*OWN, ThreadKind.COMPACTION)) & (at >= 0)])
     out["agents"] = np.bincount(_rank(session, threads["session"][agents]), minlength=len(out)) if len(agents) else 0
 
     curve = curves(logs)
@@ -191,7 +193,7 @@ def sessions_df(logs: Logs) -> pd.DataFrame:
 
 def calls_df(logs: Logs) -> pd.DataFrame:
     """Every call once (X-cache's pool): call_id, session, agent, thread_kind, project, seq, ts, model, tokens by kind,
-    ctx (tokens, <NA> = unmeasured), miss (why a cache prefix was not found, where the log says so), missed (tokens)."""
+    ctx (tokens, <NA> = unmeasured), scope (call; turn and stage are sums over several calls), miss (why a cache prefix was not found, where the log says so), missed (tokens)."""
     calls = logs.calls[logs.calls["inside"] & logs.calls["origin"]]
     threads, names = logs.threads[calls["thread"]], logs.names
     columns = {
@@ -218,6 +220,7 @@ def calls_df(logs: Logs) -> pd.DataFrame:
                 "missed",
             )
         },
+        "scope": [UsageScope(scope).name.lower() for scope in calls["scope"].tolist()],
         "miss": names.texts(calls["miss"]),
     }
     return frame(columns, nullable=("reasoning", "ctx", "missed"), times=("ts",))
