@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from zoneinfo import ZoneInfo
@@ -45,6 +46,10 @@ def parser() -> argparse.ArgumentParser:
     )
     report.add_argument("--only", default="", metavar="02,04", help="only these notebooks")
     report.add_argument("--open", action="store_true", help="show it in the browser")
+    report.add_argument("--mask", action="store_true", help="hide project and path names, to show it to others")
+    report.add_argument(
+        "--dated", action="store_true", help="write into a folder of today's date, so that old ones stay"
+    )
     report.set_defaults(run=_report)
 
     scan = commands.add_parser("scan", help="all numbers as JSON (context.json)")
@@ -79,6 +84,16 @@ def parser() -> argparse.ArgumentParser:
     cache = commands.add_parser("cache", help="what is kept of logs that were read, so that the next time is instant")
     cache.add_argument("what", choices=("info", "clear", "where"))
     cache.set_defaults(run=_cache)
+
+    plan = commands.add_parser("schedule", help="a weekly report: prints a timer for this machine, or installs it")
+    plan.add_argument("roots", nargs="*", metavar="ROOT", help="folders with logs (default: the agents' own)")
+    plan.add_argument("--weekly", required=True, metavar='"Mon 07:00"', help="day and time")
+    plan.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="a folder; each report gets one by its date"
+    )
+    plan.add_argument("--kind", choices=("systemd", "launchd", "crontab"), help="default: what this machine has")
+    plan.add_argument("--install", action="store_true", help="write it, and say how to switch it on")
+    plan.set_defaults(run=_schedule)
 
     sources = commands.add_parser("sources", help="which agents' logs are read, and from where on this machine")
     sources.set_defaults(run=_sources)
@@ -163,6 +178,7 @@ class progress_bar:
 def _report(given: argparse.Namespace) -> int:
     from ctxlib.bundle import sample_root
     from ctxlib.logs.discover import roots_of
+    from ctxlib.mask import masked
     from ctxlib.summary import summary
 
     try:
@@ -184,15 +200,17 @@ def _report(given: argparse.Namespace) -> int:
         logs = _logs(given, roots, since=since)
         if logs.calls["inside"].any():
             print("ctxlib: nothing in the last 30 days, so everything is shown", file=sys.stderr)
-    story = summary(logs, origin=origin)
+    story = summary(masked(logs) if given.mask else logs, origin=origin)
     print(f"ctxlib: {story['read']}", file=sys.stderr)
     begin, end = logs.span.texts()
+    out = given.out / datetime.now().date().isoformat() if given.dated else given.out
     made = build(
-        out=given.out,
+        out=out,
         root=os.pathsep.join(str(Path(root).absolute()) for root in roots),
         since=begin or "all",
         until=end or "",
         project=given.project,
+        parameters={"mask": "yes"} if given.mask else {},
         only=[name for name in given.only.split(",") if name.strip()],
         progress=lambda line: print(f"  {line}", file=sys.stderr),
         summary=story,
@@ -268,6 +286,21 @@ def _cache(given: argparse.Namespace) -> int:
         print(
             f"{known.path}\n{known.files} files, {known.archived} of them no longer there, {known.bytes:,} bytes{share}"
         )
+    return 0
+
+
+def _schedule(given: argparse.Namespace) -> int:
+    from ctxlib import schedule
+
+    kind = given.kind or schedule.kind_here()
+    argv = schedule.command(given.out.expanduser(), given.roots)
+    made = schedule.units(kind, schedule.weekly(given.weekly), argv, Path.home())
+    for unit in made:
+        head = f"# {unit.path}\n" if unit.path else ""
+        print(f"{head}{unit.text}", end="" if unit is made[-1] else "\n")
+    if given.install:
+        then = schedule.install(kind, made)
+        print("ctxlib: written" + (f"; switch it on: {then}" if then else ""), file=sys.stderr)
     return 0
 
 

@@ -20,6 +20,7 @@ from ctxlib.figures import style, words
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+CARD = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.5, "alpha": 0.85}  # behind a text on top of lines
 NO_DATA = "no data in this window"
 
 
@@ -97,9 +98,10 @@ def sentence() -> str:
     return f"{NO_DATA[0].upper()}{NO_DATA[1:]}."
 
 
-def rows(ax: Axes, names: Sequence[str]) -> None:
+def rows(ax: Axes, names: Sequence[str], *, length: int = 34) -> None:
     """The look of horizontal bars: a name for each row, from the top, and a grid for the values only."""
-    ax.set_yticks(range(len(names)), [words.label(name) for name in names])
+    # ticks are made when they are drawn, maybe outside of `styled`: so here they say it themselves
+    ax.set_yticks(range(len(names)), [words.short(name, length) for name in names], parse_math=False)
     ax.tick_params(axis="y", length=0, labelsize=10, labelcolor=style.INK)
     ax.set_ylim(len(names) - 0.5, -0.6)
     ax.grid(axis="y", visible=False)

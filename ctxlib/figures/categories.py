@@ -80,7 +80,7 @@ def _marks(ax: Axes, turns: list[int]) -> None:
     if turns:
         ax.annotate(
             "compaction", (turns[0], 1), xycoords=("data", "axes fraction"), xytext=(4, -3), textcoords="offset points",
-            va="top", fontsize=9,
+            va="top", fontsize=9, bbox=canvas.CARD,
         )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def _label_bands(ax: Axes, drawn: pd.DataFrame) -> None:
     for name, height in last.items():
         if height >= LABELLED * tall:
             look = style.look(str(name))
-            ends.append((base + height / 2, f"{words.label(look.label)} {words.tokens(height)}", look.color))
+            ends.append((base + height / 2, f"{words.short(look.label)} {words.tokens(height)}", look.color))
         base += height
     canvas.label_ends(ax, ends)
 
@@ -147,7 +147,7 @@ def _one(ax: Axes, name: str, turns: np.ndarray, heights: np.ndarray, top: float
     canvas.count_axis(ax, most=2)
     ax.set_ylim(0, top)
     ax.tick_params(labelsize=8)
-    ax.set_title(words.label(look.label, 24), fontsize=9, pad=3, fontweight="normal")
+    ax.set_title(words.short(look.label, 24), fontsize=9, pad=3, fontweight="normal")
     ax.annotate(
         words.tokens(heights[-1]), (1, 1), xycoords="axes fraction", xytext=(-2, 0), textcoords="offset points",
         ha="right", va="top", fontsize=8.5,

@@ -48,12 +48,8 @@ def plot_compactions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
                 shown["after"][told].astype("float64"), at, "|", markersize=10, markeredgewidth=2, color=style.BLUE,
                 label="after, in the log's own words", gid="told", linestyle="none",
             )  # fmt: skip
-        ax.set_yticks(list(rows), [_name(row) for row in shown.itertuples()])
-        ax.tick_params(axis="y", length=0, labelsize=9)
-        ax.set_ylim(len(shown) - 0.4, -0.6)
-        ax.grid(axis="y", visible=False)
-        ax.grid(axis="x", visible=True)
-        ax.spines["left"].set_visible(False)
+        canvas.rows(ax, [_name(row) for row in shown.itertuples()], length=46)
+        ax.tick_params(axis="y", labelsize=9)
         canvas.count_axis(ax, "x", "tokens in the context")
         ax.set_xlim(0, float(before.max()) * 1.14)
         for row, (end, left) in enumerate(zip(before, shown["left"], strict=True)):
@@ -70,7 +66,7 @@ def _name(row: object) -> str:
     trigger, thread = getattr(row, "trigger", None), getattr(row, "thread", "main")
     notes = [trigger] if isinstance(trigger, str) and trigger else []
     notes += [] if thread == "main" else ["sub-agent"]
-    return words.label(getattr(row, "project", ""), 28) + (f"  ({', '.join(words.label(note) for note in notes)})" if notes else "")
+    return words.short(getattr(row, "project", ""), 28) + (f"  ({', '.join(words.short(note) for note in notes)})" if notes else "")
 
 
 def headline_compactions(frame: pd.DataFrame) -> str:

@@ -156,7 +156,7 @@ def plot_curves_by(frame: pd.DataFrame, *, by: str = "project", top: int = 6, va
             if not drawn.empty:
                 high = max(high, _draw(ax, own, drawn, value, end=end, width=1.8))
             sessions = words.count(own["session"].nunique(), "session")
-            ax.set_title(words.label(names[spot], 28), fontsize=9.5, pad=17)
+            ax.set_title(words.short(names[spot], 28), fontsize=9.5, pad=17)
             ax.annotate(
                 sessions, (0, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points", va="bottom",
                 fontsize=9, alpha=style.QUIET,

@@ -46,7 +46,7 @@ def plot_replay(
             above.axvline(turn, color=style.INK, linewidth=1.6, gid="chosen")
             above.annotate(
                 f"turn {turn}", (turn, 1), xycoords=("data", "axes fraction"), xytext=(-4, -16), textcoords="offset points",
-                ha="right", va="top", fontsize=9,
+                ha="right", va="top", fontsize=9, bbox=canvas.CARD,
             )  # fmt: skip
         paid = turns_paid(spend, str(frame["session_id"].iloc[0]))
         base = pd.Series(0.0, index=paid.index)
@@ -65,6 +65,12 @@ def plot_replay(
             gid="pauses", label=f"pause over {LONG:.0f} min",
         )  # fmt: skip
         below.set_ylim(0, max(high * 1.18, 0.001))
+        elsewhere = int((frame["turn"].min() < paid["turn"].min()) if len(paid) else 1)
+        if elsewhere:  # a fork or a resume repeats history; a call is paid once, where it was made
+            below.annotate(
+                "earlier turns: paid in the session they were copied from", (0, 1), xycoords="axes fraction", xytext=(5, -4),
+                textcoords="offset points", va="top", fontsize=9,
+            )  # fmt: skip
         below.yaxis.set_major_formatter(words.dollars)
         below.set_ylabel("USD a turn")
         canvas.turn_axis(below)
@@ -124,6 +130,7 @@ def plot_residents(frame: pd.DataFrame, *, top: object = 10) -> Figure:
                 text = f"{words.tokens(tokens)}  ·  {words.percent(share)}"
                 ax.annotate(text, (tokens, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
             canvas.rows(ax, [words.short(name, 26) for name in drawn["name"]])
+            ax.set_ylim(max(len(tools), len(files)) - 0.5, -0.6)  # bars of one width on both sides
             ax.tick_params(axis="y", labelsize=9)
             canvas.count_axis(ax, "x", "tokens", most=4)
             ax.set_xlim(0, max(1.0, float(drawn["tokens"].max()) * 1.5))

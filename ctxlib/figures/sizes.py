@@ -100,10 +100,8 @@ def plot_sizes_by(frame: pd.DataFrame, *, by: str = "project", top: int = 10, ax
                 text, (1, row), xycoords=("axes fraction", "data"), xytext=(6, 0), textcoords="offset points",
                 va="center", fontsize=9,
             )  # fmt: skip
-        ax.set_yticks(range(len(drawn)), [words.label(name, 30) for name in drawn[by]])
-        ax.tick_params(axis="y", length=0, labelcolor=style.INK)
-        ax.set_ylim(len(drawn) - 0.5, -0.7)
-        ax.grid(axis="y", visible=True)
+        canvas.rows(ax, [words.short(name, 30) for name in drawn[by]])
+        ax.grid(axis="both", visible=True)
         canvas.count_axis(ax, "x", "largest context of the session, tokens; bar: median")
         ax.set_xlim(0, high * 1.04)
         thresholds(ax, "x", high * 1.04)

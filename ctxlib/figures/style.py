@@ -67,6 +67,7 @@ RC: dict[str, Any] = {
     "svg.hashsalt": "ctxlib",
     "svg.image_inline": True,
     "text.color": INK,
+    "text.parse_math": False,  # names out of logs are no formulas
     "text.usetex": False,
     "xtick.color": f"{INK}66",
     "xtick.labelcolor": f"{INK}b3",

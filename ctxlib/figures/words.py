@@ -50,16 +50,12 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def label(text: object, length: int = 34) -> str:
-    """A name out of a log as one line of plain text: no control characters, no mathtext, shortened at the left.
-
-    Paths lose whole folders first: …/src/app.py. `length` is in characters.
-    """
-    return short(text, length).replace("$", r"\$")
-
-
 def short(text: object, length: int = 34) -> str:
-    """`label` without what matplotlib needs: plain text, for tables, sentences and (escaped) HTML."""
+    """A name out of a log as one line of plain text: no control characters, shortened at the left.
+
+    Paths lose whole folders first: …/src/app.py. `length` is in characters. What renders markup must still escape it
+    (`markup` for plotly); matplotlib's mathtext is off in all figures (style.RC).
+    """
     line = " ".join(_CONTROL.sub(" ", str(text)).split())
     if len(line) <= length:
         return line

@@ -2,7 +2,9 @@
 
 from ctxlib.sources.base import Extract, Rows, Source
 from ctxlib.sources.claude_code import SOURCE as CLAUDE_CODE
+from ctxlib.sources.fabro import SOURCE as FABRO
 
-SOURCES = (CLAUDE_CODE,)
+# The first whose is_log holds has a file: those that look into it come before those that go by its ending.
+SOURCES = (FABRO, CLAUDE_CODE)
 
-__all__ = ["CLAUDE_CODE", "SOURCES", "Extract", "Rows", "Source"]
+__all__ = ["CLAUDE_CODE", "FABRO", "SOURCES", "Extract", "Rows", "Source"]
