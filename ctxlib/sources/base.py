@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from ctxlib.tables import CODES, RAW, Table
+from ctxlib.tables import CODES, RAW, Table, ident
 
 
 class Extract(msgspec.Struct):
@@ -37,6 +37,7 @@ class Rows:
         self.call_ids: list[str] = []
         # The tables that every line adds to, at hand; and what lines repeat, so that it is looked up once.
         self.lines, self.usage, self.blocks = (self.tables[name] for name in ("lines", "usage", "blocks"))
+        self.ids: dict[str | None, int] = {None: 0, "": 0}
         self.places: dict[tuple[str | None, ...], tuple[int, ...]] = {}
         self.last_usage: tuple[object, tuple[int, ...]] = (None, ())
 
@@ -45,6 +46,13 @@ class Rows:
         if not name:
             return 0
         return self.pool.setdefault(name[:most], len(self.pool))
+
+    def ident(self, text: str | None) -> int:
+        """`tables.ident`; a file names each of its ids several times."""
+        found = self.ids.get(text)
+        if found is None:
+            found = self.ids[text] = ident(text or "")
+        return found
 
     def place(self, *names: str | None) -> tuple[int, ...]:
         """The codes of the names that say where a line belongs: mostly those of the line before."""

@@ -18,6 +18,7 @@ EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 SHELLS = ("Bash", "PowerShell")
 CATEGORIES = {category.name.lower(): category for category in Category}
 _FILE_NAME = re.compile(r"[^\s'\"`;|&<>()=:,/\\]+\.[A-Za-z0-9_]{1,12}(?![^\s'\"`;|&<>()=:,/\\])")
+_MESSAGES = int(Category.MESSAGES)
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 # The attachments that carry a category of their own; all others are messages (formats.md, 1.8).
@@ -130,8 +131,8 @@ def _tool_use(rows: Rows, row: int, block: Block) -> None:
         offset, limit = (int(numbers[0]), int(numbers[-1])) if numbers else (offset, limit)
     tool, at = rows.code(name, 200), rows.code(normal_path(path)) if path else 0
     size = len(name) + _characters(block.input)
-    kind, use = BlockKind.TOOL_INPUT, ident(block.id or "")
-    rows.blocks.append((row, Category.MESSAGES, kind, tool, use, at, offset, limit, False, size, 0, 0, 0, 0, 0))
+    kind, use = int(BlockKind.TOOL_INPUT), rows.ident(block.id)
+    rows.blocks.append((row, _MESSAGES, int(kind), tool, use, at, offset, limit, False, size, 0, 0, 0, 0, 0))
     if given.command:
         names = {found.casefold() for found in _FILE_NAME.findall(given.command[:20_000])}
         for found in sorted(names)[:32]:
@@ -139,11 +140,11 @@ def _tool_use(rows: Rows, row: int, block: Block) -> None:
 
 
 def _tool_result(rows: Rows, row: int, block: Block) -> None:
-    content, use, failed = block.content, ident(block.tool_use_id or ""), bool(block.is_error)
+    content, use, failed = block.content, rows.ident(block.tool_use_id), bool(block.is_error)
     if isinstance(content, str) or not content:
         size = len(content or "")
         kind = BlockKind.TOOL_RESULT
-        rows.blocks.append((row, Category.MESSAGES, kind, 0, use, 0, NULL, NULL, failed, size, 0, 0, 0, 0, 0))
+        rows.blocks.append((row, _MESSAGES, int(kind), 0, use, 0, NULL, NULL, failed, size, 0, 0, 0, 0, 0))
         return
     sized: dict[str, Any] = {"chars": 0}
     for item in content:
@@ -160,7 +161,7 @@ def _tool_result(rows: Rows, row: int, block: Block) -> None:
 
 
 def _text(rows: Rows, row: int, kind: BlockKind, chars: int, hidden: int = 0) -> None:
-    rows.blocks.append((row, Category.MESSAGES, kind, 0, 0, 0, NULL, NULL, False, chars, hidden, 0, 0, 0, 0))
+    rows.blocks.append((row, _MESSAGES, int(kind), 0, 0, 0, NULL, NULL, False, chars, hidden, 0, 0, 0, 0))
 
 
 def _image(block: Block) -> dict[str, Any]:

@@ -147,13 +147,17 @@ _INPUT = msgspec.json.Decoder(ToolInput)
 _RAW_DECODER = json.JSONDecoder()
 
 
+typed = _LINE.decode
+"""One well-formed record; raises msgspec's errors or UnicodeDecodeError for anything else."""
+
+
 def decode(line: bytes) -> list[Line]:
     """The records of a line (two may be glued together); [] for JSON that is no object.
 
     Raises ValueError where the line is no JSON, or not to its end.
     """
     try:
-        return [_LINE.decode(line)]
+        return [typed(line)]
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return [fit(Line, record) for record in _untyped(line) if isinstance(record, dict)]
 

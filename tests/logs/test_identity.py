@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import gc
 import json
 import os
 import shutil
+import subprocess
+import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -358,11 +363,25 @@ def test_more_workers_than_files(make: Any, scanned: Any, counted: Any) -> None:
     assert counted(scanned(chat(make, "a"), chat(make, "b"), workers=5)) == 6
 
 
-def test_a_worker_that_dies_costs_time_and_no_call(
+@pytest.mark.xfail(strict=True, reason="_start writes the jobs to a worker that may have ended: BrokenPipeError")
+def test_a_worker_that_dies_at_once_costs_time_and_no_call(
     make: Any, scanned: Any, counted: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.executable", shutil.which("false"))
-    assert counted(scanned(chat(make, "a"), chat(make, "b"), workers=2)) == 6
+    """Its share is read here instead. (On the command line a BrokenPipeError even passes for `nobody reads on`.)"""
+
+    class Ended(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__([sys.executable, "-c", "raise SystemExit(1)"], **options)
+            self.wait()
+
+    monkeypatch.setattr("ctxlib.logs.workers.subprocess.Popen", Ended)
+    logs = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        with contextlib.suppress(BrokenPipeError):
+            logs = scanned(chat(make, "a"), chat(make, "b"), workers=2, use_store=False)
+        gc.collect()  # what a failure leaves open
+    assert logs and counted(logs) == 6
 
 
 def test_totals_do_not_depend_on_the_order_of_files_and_roots(tmp_path: Path, whole: Json) -> None:
