@@ -33,6 +33,9 @@ _HOMES = {
     "ctxlib.readout": ("detail",),
     "ctxlib.accounting.kinds": ("kinds_df",),
     "ctxlib.rules.regrowth": ("regrowth_curves_df", "regrowth_df"),
+    "ctxlib.rules.spend": ("spend_df",),
+    "ctxlib.accounting.drift": ("drift_df",),
+    "ctxlib.accounting.residents": ("residents_df",),
     "ctxlib.figures": (
         "plot_breakdown",
         "plot_compactions",
@@ -45,10 +48,12 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 if TYPE_CHECKING:
     from ctxlib.accounting.calibrate import fits_df
     from ctxlib.accounting.contract import Snapshot
+    from ctxlib.accounting.drift import drift_df
     from ctxlib.accounting.ground_truth import truths_df
     from ctxlib.accounting.kinds import kinds_df
     from ctxlib.accounting.moment import snapshot
     from ctxlib.accounting.rent import rent_df
+    from ctxlib.accounting.residents import residents_df
     from ctxlib.accounting.snapshot import snapshots_df
     from ctxlib.figures import plot_breakdown, plot_categories, plot_compactions, plot_curves
     from ctxlib.findings import findings_df
@@ -62,6 +67,7 @@ if TYPE_CHECKING:
     from ctxlib.rules.rebuilds import rebuilds_df
     from ctxlib.rules.regrowth import regrowth_curves_df, regrowth_df
     from ctxlib.rules.rereads import rereads_df
+    from ctxlib.rules.spend import spend_df
     from ctxlib.rules.tools import tools_df
 
 __all__ = [
@@ -73,6 +79,7 @@ __all__ = [
     "compactions_df",
     "curves_df",
     "detail",
+    "drift_df",
     "findings_df",
     "fits_df",
     "kinds_df",
@@ -87,10 +94,12 @@ __all__ = [
     "regrowth_df",
     "rent_df",
     "rereads_df",
+    "residents_df",
     "scan",
     "sessions_df",
     "snapshot",
     "snapshots_df",
+    "spend_df",
     "tools_df",
     "truths_df",
 ]

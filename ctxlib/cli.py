@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from datetime import datetime
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from zoneinfo import ZoneInfo
@@ -20,6 +21,9 @@ FAILED, WRONG = 1, 2  # exit codes: a notebook failed; the question could not be
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs a command and exits: 0, FAILED, or WRONG with one sentence on stderr."""
     given = parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):  # a name that the terminal's encoding lacks must not end the answer
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         code = given.run(given)
         sys.stdout.flush()

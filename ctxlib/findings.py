@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ctxlib.accounting.view import short
 from ctxlib.logs import Logs
 from ctxlib.rules import compactions, curves, rebuilds, rereads, tools
 from ctxlib.tables import NULL, frame
@@ -28,6 +29,11 @@ def findings(logs: Logs) -> list[Finding]:
     """All findings of the window, largest first."""
     found = [_peaks(logs), _compactions(logs), _rebuilds(logs), _tool(logs), _reread(logs)]
     return sorted((finding for finding in found if finding), key=lambda finding: -finding.tokens)
+
+
+def amount(tokens: int) -> str:
+    """Tokens in a sentence: whole up to 9999, then 12.3k or 1.2M."""
+    return str(tokens) if tokens < 10_000 else short(tokens)
 
 
 def findings_df(logs: Logs) -> pd.DataFrame:
@@ -57,7 +63,7 @@ def _compactions(logs: Logs) -> Finding | None:
         return None
     before, after = int(np.median(both["ctx_before"])), int(np.median(both["ctx_after"]))
     return Finding(
-        f"{len(table)} compactions left {after / 1000:.0f}k of {before / 1000:.0f}k tokens (median)",
+        f"{len(table)} compactions left {amount(after)} of {amount(before)} tokens (median)",
         "What stays is mostly system prompt, tools and memory: trim those first; compact by hand (/compact with what to keep)"
         " at a natural break rather than at the limit.",
         before - after,
@@ -73,7 +79,7 @@ def _rebuilds(logs: Logs) -> Finding | None:
     expired = np.char.startswith(table["cause"], "expired")
     late = f", {int(expired.sum())} after a pause" if expired.any() else ""
     return Finding(
-        f"{len(table)} calls wrote a cached prefix again{late}: {tokens / 1000:.0f}k tokens, ${usd:.2f} more",
+        f"{len(table)} calls wrote a cached prefix again{late}: {amount(tokens)} tokens, ${usd:.2f} more",
         "Pauses longer than the cache lives (5 minutes or 1 hour) and changes of tools or model in mid-session cause it:"
         " finish a task in one go, or start anew after a long pause.",
         tokens,
@@ -86,7 +92,7 @@ def _tool(logs: Logs) -> Finding | None:
         return None
     name, _, _, _, tokens, _ = rows[0]
     return Finding(
-        f"{name} returned {tokens} tokens, the most of any tool",
+        f"{name} returned {amount(tokens)} tokens, the most of any tool",
         "Ask for less of it: filter and cut output in the command (head, grep, --quiet), read ranges instead of whole files.",
         tokens,
     )
@@ -102,7 +108,7 @@ def _reread(logs: Logs) -> Finding | None:
     times = int((plain["path"] == path).sum())
     often = "" if times == 1 else f" {times} times"
     return Finding(
-        f"{logs.names.strings[path]} was read again unchanged{often}: {int(sums[path])} tokens",
+        f"{logs.names.strings[path]} was read again unchanged{often}: {amount(int(sums[path]))} tokens",
         "The content was still in the context: note in CLAUDE.md what the file holds, or ask for the lines in question only.",
         int(plain["tokens"].sum()),
     )

@@ -184,9 +184,14 @@ def _categories(logs: Logs, table: Table) -> dict[str, dict[str, Any]]:
 
 
 def _outputs(logs: Logs, calls: Table) -> dict[str, int]:
-    return {
-        logs.call_ids[row]: output for row, output in zip(calls["id"].tolist(), calls["output"].tolist(), strict=True)
-    }
+    """call id -> output tokens; a gateway's constant id is numbered: `id`, `id#2`, ..."""
+    out: dict[str, int] = {}
+    seen: dict[str, int] = {}
+    for row, output in zip(calls["id"].tolist(), calls["output"].tolist(), strict=True):
+        name = logs.call_ids[row]
+        seen[name] = seen.get(name, 0) + 1
+        out[name if seen[name] == 1 else f"{name}#{seen[name]}"] = output
+    return out
 
 
 def _by_day(calls: Table, zone: tzinfo) -> dict[str, int]:

@@ -18,12 +18,13 @@ until = ""
 project = ""
 session = ""
 top = "10"
+mask = ""
 
 # %%
 import ctxlib as ctx
 from ctxlib import figures
 
-logs = ctx.open_logs(root, since, until, project, top=top)
+logs = ctx.open_logs(root, since, until, project, top=top, mask=mask)
 parts = ctx.kinds_df(logs)
 
 # %% tags=["headline"]
@@ -75,7 +76,7 @@ figures.table(figures.unexplained(parts), "session project model total other at_
 figures.points(figures.advice_shares(parts))
 
 # %%
-figures.table(ctx.rent_df(logs), "session project category kind tool path tokens calls rent usd", top=top)
+figures.table(ctx.rent_df(logs), "session project kind tool path tokens calls rent usd", top=top)
 
 # %% [markdown]
 # Rent is what a part costs as long as it stays: its tokens times the calls that carried it, and that in USD at cache-read

@@ -17,12 +17,13 @@ since = ""
 until = ""
 project = ""
 top = "10"
+mask = ""
 
 # %%
 import ctxlib as ctx
 from ctxlib import figures
 
-logs = ctx.open_logs(root, since, until, project, top=top)
+logs = ctx.open_logs(root, since, until, project, top=top, mask=mask)
 curves = ctx.curves_df(logs)
 
 # %% tags=["headline"]
@@ -59,7 +60,8 @@ figures.show(figures.plot_curves(curves, value="pct"))
 figures.show(figures.explore_curves(curves, top=top))
 
 # %%
-figures.table(figures.largest(ctx.sessions_df(logs)), "session project model calls peak_ctx peak_turn peak_pct window_source", top=top)
+columns = "session project model calls peak_ctx peak_turn peak_pct"
+figures.table(figures.largest(ctx.sessions_df(logs)), columns, top=top)
 
 # %% [markdown]
 # ## What to do about it

@@ -17,12 +17,13 @@ since = ""
 until = ""
 project = ""
 top = "10"
+mask = ""
 
 # %%
 import ctxlib as ctx
 from ctxlib import figures
 
-logs = ctx.open_logs(root, since, until, project, top=top)
+logs = ctx.open_logs(root, since, until, project, top=top, mask=mask)
 compactions = ctx.compactions_df(logs)
 
 # %% tags=["headline"]

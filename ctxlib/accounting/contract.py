@@ -33,7 +33,7 @@ class Part(NamedTuple):
 class Detail(NamedTuple):
     """What a part is made of, unscaled: a tool, a file, a kind of block, a skill."""
 
-    of: str  # tool, file, kind, skill, memory, mcp
+    of: str  # tool, file, kind: of messages; schema, skill, memory: of the part that they name
     label: str
     tokens: int
     blocks: int = 0
@@ -87,7 +87,10 @@ class Snapshot:
 
     def shown(self) -> dict[str, int]:
         """category -> tokens, `other` included."""
-        return {part.category: part.shown for part in self.parts}
+        out: dict[str, int] = {}
+        for part in self.parts:  # a source may tell a category in several parts, each under its own name
+            out[part.category] = out.get(part.category, 0) + part.shown
+        return out
 
     def to_session_context(self) -> dict[str, object]:
         """The object of GET /api/sessions/{id}/context."""
@@ -159,4 +162,7 @@ def unnested(estimates: Mapping[str, float], nested: Iterable[str] = NESTED) -> 
 
 def deduplicated(warnings: Sequence[Warned]) -> tuple[Warned, ...]:
     """One warning a code, the first."""
-    return tuple({warning.code: warning for warning in reversed(warnings)}.values())[::-1]
+    first: dict[str, Warned] = {}
+    for warning in warnings:
+        first.setdefault(warning.code, warning)
+    return tuple(first.values())

@@ -36,7 +36,10 @@ def drift_df(logs: Logs) -> pd.DataFrame:
     kept = (grown >= LEAST) & (logs.calls["inside"][rows["end"][lasts]] if len(rows) else grown > 0)
     head, last = rows["end"][heads[kept]], rows["end"][lasts[kept]]
     snaps = snapshots(logs)
-    by_constant, by_fit = _resident(logs, raw(logs.blocks).astype("f8")), _resident(logs, fitted(logs.blocks, _ratios(logs)))
+    by_constant, by_fit = (
+        _resident(logs, raw(logs.blocks).astype("f8")),
+        _resident(logs, fitted(logs.blocks, _ratios(logs))),
+    )
     other, injected = snaps.settled.shown[:, -1], snaps.injected
     grown = grown[kept]
     threads = logs.threads[logs.calls["thread"][head]]

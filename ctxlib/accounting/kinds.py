@@ -52,7 +52,7 @@ def kinds_df(logs: Logs) -> pd.DataFrame:
     whole["raw"] = largest_remainder(resident[calls], parts["raw"].to_numpy("i8")[at]).ravel()
     whole["method"] = np.where(share.ravel() >= 0.5, "delta", "estimate")
     order = np.concatenate([np.delete(np.arange(len(parts)), at), np.repeat(at, len(KINDS))])
-    both = pd.concat([parts.drop(index=at), whole], ignore_index=True)
+    both = pd.concat([parts[parts["category"] != Category.MESSAGES.name.lower()], whole], ignore_index=True)
     return both.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
 

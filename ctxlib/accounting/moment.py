@@ -40,8 +40,10 @@ def thread_of(logs: Logs, session: str, thread: str = "main") -> int:
         raise ValueError("no session with a call in this window")
     names = logs.names.strings
     held = {names[code]: int(row) for code, row in zip(sessions, mains, strict=True)}
+    if not session and thread != "main":
+        raise ValueError(f"name the session of agent {thread!r}")
     if not session:
-        return max(held.values(), key=lambda row: int(logs.threads["ended"][row])) if thread == "main" else -1
+        return max(held.values(), key=lambda row: int(logs.threads["ended"][row]))
     fitting = [session] if session in held else sorted(name for name in held if name.startswith(session))
     if len(fitting) != 1:
         said = "no session begins with" if not fitting else f"{len(fitting)} sessions begin with"

@@ -47,8 +47,10 @@ def attribution(logs: Logs) -> Attribution:
     blocks, rows, born = logs.blocks, found.rows, found.of_block
     estimate = fitted(blocks, _chars_per_token(logs, found))
     count = len(rows)
+    if not count:  # nothing is measured: all are estimates
+        return Attribution(estimate, np.zeros(len(blocks), "u1"), blocks["cleared"].copy(), np.zeros(0))
     inner = rows["start"] != NULL
-    member = (born >= 0) & inner[born] if count else np.zeros(len(blocks), bool)
+    member = (born >= 0) & inner[born]
     answer = member & is_answer(blocks)
     thinking = answer & (blocks["kind"] == BlockKind.THINKING)
     came = member & ~answer
@@ -76,13 +78,17 @@ def attribution(logs: Logs) -> Attribution:
         injected = np.where(with_document, 0.0, excess)
         _share(tokens, came, born, estimate, rest - excess)
         _share(tokens, unsized, born, blocks["documents"].astype("f8"), np.where(with_document, excess, 0.0))
-        _share(tokens, answer & ~thinking, born, estimate, np.minimum(said, visible) if count else said)
+        _share(tokens, answer & ~thinking, born, estimate, np.minimum(said, visible))
         hidden = np.maximum(0.0, said - visible)
         _share(tokens, thinking, born, blocks["hidden"] + blocks["chars"] + 1.0, hidden)
-        unheard = (np.bincount(born[thinking], minlength=count) == 0) & (hidden > 0) if count else empty
+        unheard = (np.bincount(born[thinking], minlength=count) == 0) & (hidden > 0)
         _share(tokens, answer & unheard[born], born, estimate, np.where(unheard, said, 0.0))
     method[member] = Method.DELTA
-    _strip(logs, found, tokens, thinking, cleared, left)
+    fell = inner & (rows["rise"] + left < 0)  # such a difference measures no block: what came keeps its estimate
+    late = member & fell[born]
+    tokens[late], method[late] = estimate[late], Method.ESTIMATE
+    fallen = np.where(fell, total(late, estimate) - rows["rise"] - left, 0.0)
+    _strip(logs, found, tokens, thinking, cleared, fallen)
     return Attribution(tokens, method, cleared, injected)
 
 
@@ -127,19 +133,15 @@ def _share(tokens: Table, members: Table, born: Table, weight: Table, amount: Ta
     tokens[rows] = share * amount[at] / sums[at]
 
 
-def _strip(logs: Logs, found: Intervals, tokens: Table, thinking: Table, cleared: Table, left: Table) -> None:
+def _strip(logs: Logs, found: Intervals, tokens: Table, thinking: Table, cleared: Table, fallen: Table) -> None:
     """At each fall that nothing named explains, thinking of earlier calls goes, the oldest first, as far as it fell."""
     rows = found.rows
-    falls = np.flatnonzero((rows["start"] != NULL) & (rows["rise"] + left < 0)) if len(rows) else np.zeros(0, "i8")
-    if not len(falls):
-        return
     candidates = np.flatnonzero(thinking)
     of_thread = logs.blocks["thread"][candidates]
-    for interval in falls.tolist():
+    for interval in np.flatnonzero(fallen).tolist():
         row = rows[interval]
         seq = int(logs.calls["seq"][row["end"]])
         own = candidates[(of_thread == row["thread"]) & (found.of_block[candidates] < interval)]
         own = own[(cleared[own] > seq) & (rows["epoch"][found.of_block[own]] == row["epoch"])]
-        fallen = -float(row["rise"] + left[interval])
-        going = own[np.cumsum(tokens[own]) <= fallen]
+        going = own[np.cumsum(tokens[own]) <= fallen[interval] + LEAST / 10]
         cleared[going] = seq

@@ -46,7 +46,7 @@ def residents_df(logs: Logs, session: str = "", turn: int | None = None, *, thre
         groups: dict[tuple[str, ...], list[int]] = {}
         for i in own.tolist():
             block = blocks[i]
-            key = (
+            key: tuple[str, ...] = (
                 category.name.lower(),
                 BlockKind(block["kind"]).name.lower(),
                 names[block["tool"]],
@@ -77,7 +77,9 @@ def _frame(keys: list[tuple[str, ...]], values: list[tuple[int, int, int, float]
     out = frame(
         {
             **{name: [key[i] for key in keys] for i, name in enumerate(_KEYS)},
-            **{name: [value[i] for value in values] for i, name in enumerate(("blocks", "tokens", "since", "measured"))},
+            **{
+                name: [value[i] for value in values] for i, name in enumerate(("blocks", "tokens", "since", "measured"))
+            },
         }
     )
     return out.astype({"blocks": "int64", "tokens": "int64", "since": "int64", "measured": "float64"})

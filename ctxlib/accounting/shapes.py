@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from functools import lru_cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,12 +42,19 @@ _SESSION = {
 
 
 class NotFound(LookupError):
-    """A run, stage or session that does not exist: the API's 404."""
+    """A run or stage that does not exist: the API's 404. `what`: run or stage; `name`: the id that was asked for."""
+
+    def __init__(self, what: str, name: str) -> None:
+        super().__init__(f"no such {what}: {name}")
+        self.what, self.name = what, name
 
 
 def session_context(snap: Snapshot) -> dict[str, Any]:
-    """GET /api/sessions/{id}/context. Categories are shown tokens; detail rows are unscaled."""
+    """GET /api/sessions/{id}/context (schemas/session_context.json). Categories are shown tokens and sum to total_used
+    where the total is the provider's, else to input_used; detail rows are unscaled."""
     shown = snap.shown()
+    mcp_deferred = sum(part.shown for part in snap.parts if part.name == "mcp_tools_deferred")
+    schemas = [row for row in snap.details if row.of == "schema"]
     classified = sum(tokens for name, tokens in shown.items() if name != "other")
     estimated = snap.estimated
     window = snap.window
@@ -56,7 +66,7 @@ def session_context(snap: Snapshot) -> dict[str, Any]:
         "basis": snap.basis,
         "total_used": snap.total,
         "estimated": estimated,
-        "calibration": round(snap.total / estimated, 4) if estimated else None,
+        "calibration": round(snap.total / estimated, 4) if estimated and snap.basis != "estimated" else None,
         "input_used": estimated if snap.basis != "estimated" else snap.total,
         "input_used_pct": round(estimated / window, 4) if window else None,
         "free_space": snap.free,
@@ -66,23 +76,31 @@ def session_context(snap: Snapshot) -> dict[str, Any]:
         "tools_source": snap.tools_source,
         "source": snap.source,
         **{key: shown.get(name, 0) for key, name in _SESSION.items()},
-        "tools": _rows(snap, "tool"),
-        "skills_detail": _rows(snap, "skill"),
-        "memory_detail": _rows(snap, "memory"),
+        "tools_deferred_catalog": shown.get("deferred", 0) - mcp_deferred,
+        "mcp_tools_deferred": mcp_deferred,
+        "tools": [{"name": row.label, "tokens": row.tokens, "deferred": row.deferred} for row in schemas],
+        "skills_detail": [
+            {"name": row.label, "source": row.server, "tokens": row.tokens} for row in snap.details if row.of == "skill"
+        ],
+        "memory_detail": [{"path": row.label, "tokens": row.tokens} for row in snap.details if row.of == "memory"],
         "mcp_detail": [
             {"server": row.server, "name": row.label, "tokens": row.tokens, "deferred": row.deferred}
-            for row in snap.details
-            if row.of in ("tool", "mcp") and row.server
+            for row in sorted(schemas, key=lambda row: -row.tokens)
+            if row.server
         ],
     }
 
 
-def _rows(snap: Snapshot, of: str) -> list[dict[str, Any]]:
-    return [{"name": row.label, "tokens": row.tokens, "deferred": row.deferred} for row in snap.details if row.of == of]
+@lru_cache
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a shape: `session_context` or `stage_context_window`."""
+    found: dict[str, Any] = json.loads(files("ctxlib.accounting").joinpath("schemas", f"{name}.json").read_bytes())
+    return found
 
 
 def stage_context_window(snap: Snapshot) -> dict[str, Any]:
-    """GET /api/v1/runs/{id}/stages/{stageId}/context-window of a stage that has data; zeros are left out."""
+    """GET /api/v1/runs/{id}/stages/{stageId}/context-window of a stage that has data (schemas/stage_context_window.json);
+    categories in Fabro's order, zeros left out."""
     shown = snap.shown()
     extra = snap.extra
     breakdown = []
@@ -90,7 +108,7 @@ def stage_context_window(snap: Snapshot) -> dict[str, Any]:
         tokens = sum(shown.get(name, 0) for name in ours)
         if tokens:
             breakdown.append({"category": category, "tokens": tokens, "usage_percent": _percent(tokens, snap.window)})
-    when = None if snap.ts is None else datetime.fromtimestamp(snap.ts / 1000, UTC).isoformat().replace("+00:00", "Z")
+    when = None if snap.ts is None else iso(snap.ts)
     return {
         "stage_id": extra.get("stage_id", snap.session),
         "available": True,
@@ -126,6 +144,10 @@ def unavailable_stage(stage_id: str, reason: str, message: str) -> dict[str, Any
         "breakdown": [],
         "warnings": [{"code": reason, "message": message}],
     }
+
+
+def iso(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat().replace("+00:00", "Z")
 
 
 def _percent(tokens: int, window: int | None) -> float | None:

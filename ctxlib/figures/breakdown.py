@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,11 +11,12 @@ from ctxlib.figures import canvas, style, words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
 def breakdown(source: Any) -> pd.DataFrame:
     """What `plot_breakdown` draws: category, shown (tokens), share (of the total, 0-1), method; largest first, `other`
     last; empty categories are left out.
 
-    source: the rows of one call of snapshots_df or kinds_df, or an object with `.parts`.
+    source: the rows of one call of snapshots_df or kinds_df, or a Snapshot.
     """
     rows = _rows(source)
     rows = rows[rows["shown"] > 0]
@@ -28,21 +28,17 @@ def breakdown(source: Any) -> pd.DataFrame:
 
 
 def _rows(source: Any) -> pd.DataFrame:
-    parts = source if isinstance(source, pd.DataFrame) else source.parts
+    parts: Any = source if isinstance(source, pd.DataFrame) else source.parts
     if isinstance(parts, pd.DataFrame):
-        return parts.assign(method=parts["method"] if "method" in parts else "estimate")
-    if isinstance(parts, Mapping):
-        items = [(name, getattr(part, "shown", part), getattr(part, "method", "estimate")) for name, part in parts.items()]
-    else:
-        items = [(part.category, part.shown, getattr(part, "method", "estimate")) for part in parts]
-    table = [(str(getattr(name, "name", name)).lower(), int(shown), str(method)) for name, shown, method in items]
+        return parts.assign(method=parts.get("method", "estimate"))
+    table = [(part.category, part.shown, part.method) for part in parts]
     return pd.DataFrame(table, columns=["category", "shown", "method"])
 
 
 def shares(frame: pd.DataFrame) -> pd.DataFrame:
     """What `plot_shares` draws, from snapshots_df or kinds_df of any number of sessions: the last call of each session's
-    main thread, summed: category, shown (tokens), share (0-1, of all of them), share_p10, share_p90 (of the sessions' own shares),
-    sessions (in which it is there at all)."""
+    main thread, summed: category, shown (tokens), share (0-1, of all of them), share_p10, share_p90 (of
+    the sessions' own shares), sessions (in which it is there at all)."""
     last = last_calls(frame)
     own = last.assign(share=last["shown"] / last["total"].where(last["total"] > 0))
     by = own.groupby("category", sort=False)
@@ -133,8 +129,8 @@ def headline_shares(frame: pd.DataFrame) -> str:
     name = style.look(first["category"]).label
     return (
         f"{name[:1].upper()}{name[1:]} fill{'' if name.endswith('s') else 's'} {words.percent(first['share'])} of the"
-        f" context: {words.tokens(first['shown'])} of {words.tokens(total)} tokens at the last calls of"
-        f" {sessions}.{_rest(drawn, first)}"
+        f" context, the most of all that the logs hold: {words.tokens(first['shown'])} of {words.tokens(total)} tokens at the"
+        f" last calls of {sessions}.{_rest(drawn, first)}"
     )
 
 
@@ -162,12 +158,23 @@ ADVICE = {
 
 def advice_shares(frame: pd.DataFrame, *, most: int = 3) -> list[str]:
     """What to do about the largest parts, each with its number."""
-    drawn = shares(frame).sort_values("shown", ascending=False, kind="stable").head(most)
+    return _advice(shares(frame), most)
+
+
+def advice_breakdown(source: Any, *, most: int = 3) -> list[str]:
+    """What to do about the largest parts of one call, each with its number."""
+    return _advice(breakdown(source), most)
+
+
+def _advice(drawn: pd.DataFrame, most: int) -> list[str]:
+    largest = drawn.sort_values("shown", ascending=False, kind="stable").head(most)
     out = []
-    for name, share, shown in zip(drawn["category"], drawn["share"], drawn["shown"], strict=True):
+    for name, share, shown in zip(largest["category"], largest["share"], largest["shown"], strict=True):
         label = style.look(name).label
         if name in ADVICE:
-            out.append(f"{label[:1].upper()}{label[1:]}, {words.percent(share)} ({words.tokens(shown)}): {ADVICE[name]}")
+            out.append(
+                f"{label[:1].upper()}{label[1:]}, {words.percent(share)} ({words.tokens(shown)}): {ADVICE[name]}"
+            )
     return out
 
 

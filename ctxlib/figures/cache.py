@@ -17,7 +17,6 @@ WRITTEN = ("write_5m", "write_1h", "uncached")
 SIDES = ("read", *WRITTEN)
 KINDS = (*SIDES, "output")
 CAUSES = {
-    "compaction": "after a compaction",
     "model": "model changed",
     "model_changed": "model changed (log)",
     "expired 1h": "pause over 1 h",
@@ -33,17 +32,19 @@ CAUSES = {
 
 def cache_shares(frame: pd.DataFrame) -> pd.DataFrame:
     """What `plot_cache` draws, from spend_df: one row a period with calls: start (UTC), label, tokens (input side), and
-    the shares (0-1) read, write_5m, write_1h, uncached of them."""
+    the shares (0-1) read_share, write_5m_share, write_1h_share, uncached_share of them."""
     dated = frame.dropna(subset=["ts"])
     if dated.empty:
-        return pd.DataFrame(columns=["start", "label", "tokens", *SIDES])
+        return pd.DataFrame(columns=["start", "label", "tokens", *(f"{side}_share" for side in SIDES)])
     spans = periods(dated["ts"])
     sums = dated.groupby(spans.of.to_numpy())[list(SIDES)].sum()
     total = sums.sum(axis=1)
     sums, total = sums[total > 0], total[total > 0]
-    shares = sums.div(total, axis=0)
-    out = shares.assign(tokens=total.astype("int64"), start=shares.index, label=[spans.label(start) for start in shares.index])
-    return out[["start", "label", "tokens", *SIDES]].reset_index(drop=True)
+    shares = sums.div(total, axis=0).add_suffix("_share")
+    out = shares.assign(
+        tokens=total.astype("int64"), start=shares.index, label=[spans.label(start) for start in shares.index]
+    )
+    return out[["start", "label", "tokens", *shares.columns]].reset_index(drop=True)
 
 
 def plot_cache(frame: pd.DataFrame) -> Figure:
@@ -63,10 +64,10 @@ def plot_cache(frame: pd.DataFrame) -> Figure:
         for side in WRITTEN:
             look = style.look(side)
             below.bar(
-                at, drawn[side], bottom=base, width=0.8, color=look.color, hatch=look.hatch, edgecolor=style.INK,
+                at, drawn[f"{side}_share"], bottom=base, width=0.8, color=look.color, hatch=look.hatch, edgecolor=style.INK,
                 linewidth=0.4, label=look.label,
             )  # fmt: skip
-            base = base + drawn[side]
+            base = base + drawn[f"{side}_share"]
         below.set_ylim(0, max(0.05, float(base.max()) * 1.08))
         below.yaxis.set_major_formatter(lambda share, _: words.percent(share))
         below.set_ylabel("not read from the cache")
@@ -74,12 +75,13 @@ def plot_cache(frame: pd.DataFrame) -> Figure:
         below.set_xticks(list(at)[::step], list(drawn["label"])[::step])
         below.set_xlabel(f"{periods(frame['ts'].dropna()).name} (UTC), those with calls")
         handles, labels = below.get_legend_handles_labels()
-        present = [i for i, side in enumerate(WRITTEN) if drawn[side].max() > 0]
+        present = [i for i, side in enumerate(WRITTEN) if drawn[f"{side}_share"].max() > 0]
         above.legend(
             [handles[i] for i in present], [labels[i] for i in present], loc="lower left", bbox_to_anchor=(0, 1.0),
             ncols=4, borderaxespad=0.2,
         )  # fmt: skip
-        canvas.describe(above, f"Bars: context tokens of {len(drawn)} periods, {words.tokens(float(drawn['tokens'].sum()))} in all.")
+        total = words.tokens(drawn["tokens"].sum())
+        canvas.describe(above, f"Bars: context tokens of {len(drawn)} periods, {total} in all.")
         canvas.describe(below, f"Stacked bars: {headline_cache(frame)}")
         return fig
 
@@ -108,11 +110,11 @@ def plot_cost(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax = canvas.axes(ax, height=1.0 + 0.38 * max(3, len(drawn)))
         if drawn.empty:
             return canvas.nothing(ax, "Cost by kind")
-        for row, item in enumerate(drawn.itertuples()):
-            look = style.look(str(item.category))
-            usd, share = float(str(item.usd)), float(str(item.share))
+        for row, item in enumerate(canvas.each(drawn)):
+            look = style.look(item.category)
+            usd, share = item.usd, item.share
             ax.barh(row, usd, height=0.66, color=look.color, hatch=look.hatch, edgecolor=style.INK)
-            text = f"{words.usd(usd)}  ·  {words.percent(share)}  ·  {words.tokens(float(str(item.tokens)))} tokens"
+            text = f"{words.usd(usd)}  ·  {words.percent(share)}  ·  {words.tokens(item.tokens)} tokens"
             ax.annotate(text, (usd, row), xytext=(7, 0), textcoords="offset points", va="center")
         canvas.rows(ax, [style.look(name).label for name in drawn["category"]])
         ax.set_xlim(0, max(0.01, float(drawn["usd"].max()) * 1.45))
@@ -127,8 +129,9 @@ def headline_cache(frame: pd.DataFrame) -> str:
     if drawn.empty:
         return canvas.sentence()
     tokens = drawn["tokens"].astype("float64")
-    read = float((drawn["read"] * tokens).sum() / tokens.sum())
-    return f"{words.percent(read)} of {words.tokens(float(tokens.sum()))} context tokens were read from the cache.{_writes(frame)}"
+    read = float((drawn["read_share"] * tokens).sum() / tokens.sum())
+    total = words.tokens(tokens.sum())
+    return f"{words.percent(read)} of {total} context tokens were read from the cache.{_writes(frame)}"
 
 
 def _writes(frame: pd.DataFrame) -> str:
@@ -156,8 +159,10 @@ def headline_cost(frame: pd.DataFrame) -> str:
 
 def rebuilt(frame: pd.DataFrame) -> pd.DataFrame:
     """What `plot_rebuilds` draws, from rebuilds_df: one row a cause: cause, rebuilds, tokens (written again), usd (more
-    than reading them would have cost), logged (rebuilds whose cause the log names); most USD first."""
-    by = frame.groupby("cause")
+    than reading them would have cost), logged (rebuilds whose cause the log names); most USD first. After a compaction
+    the prefix is new by intent: those are left out.
+    """
+    by = frame[frame["cause"] != "compaction"].groupby("cause")
     out = pd.DataFrame(
         {"rebuilds": by.size(), "tokens": by["tokens"].sum(), "usd": by["usd"].sum(), "logged": by["logged"].sum()}
     ).reset_index()
@@ -171,14 +176,14 @@ def plot_rebuilds(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax = canvas.axes(ax, height=1.0 + 0.38 * max(3, len(drawn)))
         if drawn.empty:
             return canvas.nothing(ax, "Rebuilds of the cache by cause")
-        for row, item in enumerate(drawn.itertuples()):
-            usd = float(str(item.usd))
-            hatch = "..." if item.cause == "compaction" else "\\\\\\" if item.cause == "unknown" else ""
-            color = style.GREY if item.cause in ("compaction", "unknown") else style.ORANGE
+        for row, item in enumerate(canvas.each(drawn)):
+            usd = item.usd
+            hatch, color = ("\\\\\\", style.GREY) if item.cause == "unknown" else ("", style.ORANGE)
             ax.barh(row, usd, height=0.66, color=color, hatch=hatch, edgecolor=style.INK)
-            text = f"{words.usd(usd)}  ·  {words.count(int(str(item.rebuilds)), 'rebuild')}, {words.tokens(float(str(item.tokens)))} tokens"
+            times = words.count(item.rebuilds, "rebuild")
+            text = f"{words.usd(usd)}  ·  {times}, {words.tokens(item.tokens)} tokens"
             ax.annotate(text, (usd, row), xytext=(7, 0), textcoords="offset points", va="center")
-        canvas.rows(ax, [CAUSES.get(cause, cause) for cause in drawn["cause"]])
+        canvas.rows(ax, [_cause(cause) for cause in drawn["cause"]])
         ax.set_xlim(0, max(0.01, float(drawn["usd"].max()) * 1.65))
         ax.xaxis.set_major_formatter(words.dollars)
         ax.set_xlabel("USD at list prices, more than reading the same tokens")
@@ -190,12 +195,16 @@ def headline_rebuilds(frame: pd.DataFrame) -> str:
     drawn = rebuilt(frame)
     if drawn.empty:
         return "No call wrote a cached prefix again."
-    first = drawn.iloc[0]
+    first = canvas.each(drawn)[0]
+    calls, total = words.count(int(drawn["rebuilds"].sum()), "call"), words.tokens(drawn["tokens"].sum())
     return (
-        f"{words.count(int(drawn['rebuilds'].sum()), 'call')} wrote a cached prefix again: {words.tokens(float(drawn['tokens'].sum()))}"
-        f" tokens, {words.usd(float(drawn['usd'].sum()))} more than reading it; most by cause: {CAUSES.get(first['cause'], first['cause'])}"
-        f" ({words.usd(float(first['usd']))})."
+        f"{calls} wrote a cached prefix again: {total} tokens, {words.usd(drawn['usd'].sum())} more than reading it; most by"
+        f" cause: {_cause(first.cause)} ({words.usd(first.usd)})."
     )
+
+
+def _cause(name: str) -> str:
+    return CAUSES.get(name, words.short(name))
 
 
 def advice_cache(frame: pd.DataFrame, rebuilds: pd.DataFrame) -> list[str]:
@@ -212,16 +221,16 @@ def advice_cache(frame: pd.DataFrame, rebuilds: pd.DataFrame) -> list[str]:
             f" instead of 1.25x the input price), against {words.usd(less)} of rebuilds after pauses of 5 to 60 minutes"
             f" ({words.count(len(saved), 'rebuild')})."
         )
-    drawn = rebuilt(rebuilds[~rebuilds["cause"].isin(["compaction", "unknown"])])
-    for item in drawn.head(2).itertuples():
+    drawn = rebuilt(rebuilds[rebuilds["cause"] != "unknown"])
+    for item in canvas.each(drawn.head(2)):
         what = {
             "expired 5m": "Pauses longer than the cache lives: finish a task in one go, or start anew after a break.",
-            "expired 1h": "Long pauses: a new session (/clear) starts from a small prefix instead of writing the old one again.",
+            "expired 1h": "Long pauses: a new session (/clear) starts from a small prefix, the old one is written again.",
             "model": "A change of model writes everything anew: change it at the start of a task, or in a sub-agent.",
             "rewind": "A rewind leaves the cache of the branch behind: rewind early rather than late.",
-        }.get(str(item.cause), "Something at the start of the request changed: tools, system prompt or earlier messages.")
+        }.get(item.cause, "Something at the start of the request changed: tools, system prompt or earlier messages.")
         out.append(
-            f"{CAUSES.get(str(item.cause), str(item.cause)).capitalize()}:"
-            f" {words.count(int(str(item.rebuilds)), 'rebuild')}, {words.usd(float(str(item.usd)))}. {what}"
+            f"{_cause(item.cause)[:1].upper()}{_cause(item.cause)[1:]}: {words.count(item.rebuilds, 'rebuild')},"
+            f" {words.usd(item.usd)}. {what}"
         )
     return out

@@ -17,19 +17,19 @@ WAYS = {
     "fit": "fitted characters a token",
     "delta": "rises between calls",
 }
-GOAL = {"median": 0.03, "p90": 0.10}  # of the growth of an epoch
 MOST = 1.0  # drifts beyond the whole growth are drawn at the edge
 
 
 def drifts(frame: pd.DataFrame) -> pd.DataFrame:
-    """What `plot_drift` draws, from drift_df: one row a way: way, epochs, median, p90 (shares of the epoch's growth, 0-1,
-    of the absolute drift)."""
+    """What `plot_drift` draws, from drift_df: one row a way: way, epochs, median_share, p90_share (of the epoch's
+    growth, 0-1, of the absolute drift)."""
     growth = frame["growth"].astype("float64")
     rows = []
     for way in WAYS if len(frame) else ():
         share = (frame[way].abs() / growth).astype("float64")
-        rows.append({"way": way, "epochs": len(share), "median": float(share.median()), "p90": float(share.quantile(0.9))})
-    return pd.DataFrame(rows, columns=["way", "epochs", "median", "p90"])
+        middle, high = float(share.median()), float(share.quantile(0.9))
+        rows.append({"way": way, "epochs": len(share), "median_share": middle, "p90_share": high})
+    return pd.DataFrame(rows, columns=["way", "epochs", "median_share", "p90_share"])
 
 
 def plot_drift(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -41,15 +41,23 @@ def plot_drift(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         if drawn.empty:
             return canvas.nothing(ax, "Drift of other")
         growth = frame["growth"].astype("float64")
-        for row, item in enumerate(drawn.itertuples()):
-            share = np.minimum((frame[str(item.way)].abs() / growth).to_numpy("float64"), MOST)
+        for row, item in enumerate(canvas.each(drawn)):
+            share = np.minimum((frame[item.way].abs() / growth).to_numpy("float64"), MOST)
             spread = row + 0.27 * np.sin(np.arange(len(share)) * 2.399)  # apart by a fixed pattern, never by chance
             ax.plot(
                 share, spread, "o", markersize=4.5, markerfacecolor=style.LIGHT_BLUE, markeredgecolor=style.INK,
                 markeredgewidth=0.3, alpha=0.45, gid=f"epochs-{item.way}",
             )  # fmt: skip
-            median, p90 = float(str(item.median)), float(str(item.p90))
-            ax.plot(min(median, MOST), row, "|", color=style.INK, markersize=26, markeredgewidth=2.6, gid=f"median-{item.way}")
+            median, p90 = item.median_share, item.p90_share
+            ax.plot(
+                min(median, MOST),
+                row,
+                "|",
+                color=style.INK,
+                markersize=26,
+                markeredgewidth=2.6,
+                gid=f"median-{item.way}",
+            )
             ax.plot(min(p90, MOST), row, "|", color=style.RED, markersize=26, markeredgewidth=2, gid=f"p90-{item.way}")
             ax.annotate(
                 f"median {words.percent(median)}, p90 {words.percent(p90)}", (1, row), xycoords=("axes fraction", "data"),
@@ -64,14 +72,14 @@ def plot_drift(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 
 def headline_drift(frame: pd.DataFrame) -> str:
     """How far other drifts, against the constant."""
-    drawn = drifts(frame).set_index("way")
-    if drawn.empty:
+    drawn = {item.way: item for item in canvas.each(drifts(frame))}
+    if not drawn:
         return canvas.sentence()
-    own, constant = drawn.loc["delta"], drawn.loc["constant"]
+    own, constant = drawn["delta"], drawn["constant"]
+    middle, high = words.percent(own.median_share), words.percent(own.p90_share)
     return (
-        f"Over {words.count(int(own['epochs']), 'epoch')}, other drifts by {words.percent(float(own['median']))} of the growth"
-        f" (median; p90 {words.percent(float(own['p90']))}); with four characters a token it would be"
-        f" {words.percent(float(constant['median']))} (p90 {words.percent(float(constant['p90']))})."
+        f"Over {words.count(own.epochs, 'epoch')}, other drifts by {middle} of the growth (median; p90 {high}); with four"
+        f" characters a token it would be {words.percent(constant.median_share)} (p90 {words.percent(constant.p90_share)})."
     )
 
 
@@ -83,15 +91,15 @@ def plot_fits(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax = canvas.axes(ax, height=1.0 + 0.3 * max(4, len(drawn)))
         if drawn.empty:
             return canvas.nothing(ax, "Characters a token by model")
-        for row, item in enumerate(drawn.itertuples()):
-            own, middle = item.source == "fit", float(str(item.chars_per_token))
+        for row, item in enumerate(canvas.each(drawn)):
+            own, middle = item.source == "fit", item.chars_per_token
             if own:
-                ax.hlines(row, float(str(item.p10)), float(str(item.p90)), color=style.INK, linewidth=1.6, alpha=0.6)
+                ax.hlines(row, item.p10, item.p90, color=style.INK, linewidth=1.6, alpha=0.6)
             ax.plot(
                 middle, row, "o", markersize=8, markerfacecolor=style.ORANGE if own else style.PAPER,
                 markeredgecolor=style.INK, gid=f"fit-{row}",
             )  # fmt: skip
-            text = f"{middle:.2f}  ({words.count(int(str(item.n)), 'rise')}{'' if own else ', too few: from the table'})"
+            text = f"{middle:.2f}  ({words.count(item.n, 'rise')}{'' if own else ', too few: from the table'})"
             ax.annotate(
                 text, (1, row), xycoords=("axes fraction", "data"), xytext=(6, 0), textcoords="offset points", va="center",
                 fontsize=9,
@@ -124,6 +132,8 @@ def headline_fits(frame: pd.DataFrame) -> str:
 
 def checks(frame: pd.DataFrame) -> pd.DataFrame:
     """What must hold at every call, counted from snapshots_df: what, times (calls at which it holds), calls."""
+    if frame.empty:
+        return pd.DataFrame(columns=["what", "times", "calls"])
     call = ["session_id", "thread_id", "seq"]
     sums = frame.groupby(call, sort=False).agg(
         shown=("shown", "sum"), least=("shown", "min"), total=("total", "first"), parts=("category", "size"),
@@ -145,7 +155,9 @@ def headline_checks(frame: pd.DataFrame) -> str:
     if frame.empty:
         return canvas.sentence()
     first = checks(frame).iloc[0]
-    return f"The parts sum exactly to the total at {int(first['times']):,} of {words.count(int(first['calls']), 'call')}."
+    return (
+        f"The parts sum exactly to the total at {int(first['times']):,} of {words.count(int(first['calls']), 'call')}."
+    )
 
 
 def distances(frame: pd.DataFrame) -> pd.DataFrame:
@@ -166,3 +178,21 @@ def headline_truths(frame: pd.DataFrame) -> str:
         f"{words.count(len(known), '/context output')} in the logs: {'its total is' if len(known) == 1 else 'their totals are'}"
         f" {words.percent(off)} off the call before (/context rounds and estimates)."
     )
+
+
+def advice_calibration(fits: pd.DataFrame, truths: pd.DataFrame) -> list[str]:
+    """What would make the figures surer."""
+    out: list[str] = []
+    if fits.empty:
+        return out
+    few = fits[fits["source"] != "fit"]
+    if len(few):
+        names = ", ".join(words.short(name) for name in few["model"].head(3)) + (" and others" if len(few) > 3 else "")
+        out.append(
+            f"{names}: too few results to fit, so the shipped table sizes what no rise measures; more sessions settle it."
+        )
+    if truths.empty:
+        out.append(
+            "Run /context once in a session of each project: it names system prompt, tools and memory, now in other."
+        )
+    return out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,9 +19,12 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from ctxlib.figures import style, words
 
 if TYPE_CHECKING:
+    import pandas as pd
     import plotly.graph_objects as go
 
 CARD = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.5, "alpha": 0.85}  # behind a text on top of lines
+_GEOMETRY = re.compile(r'\s(?:d|x|y|transform|points)="[^"]*"')
+_LONG = re.compile(r"(\d\.\d\d)\d+")
 NO_DATA = "no data in this window"
 
 
@@ -98,6 +102,11 @@ def sentence() -> str:
     return f"{NO_DATA[0].upper()}{NO_DATA[1:]}."
 
 
+def each(frame: pd.DataFrame) -> list[Any]:
+    """The rows, with a column as an attribute."""
+    return list(frame.itertuples())
+
+
 def rows(ax: Axes, names: Sequence[str], *, length: int = 34) -> None:
     """The look of horizontal bars: a name for each row, from the top, and a grid for the values only."""
     # ticks are made when they are drawn, maybe outside of `styled`: so here they say it themselves
@@ -141,9 +150,14 @@ def label_ends(ax: Axes, ends: Sequence[tuple[float, str, str]], *, size: float 
     spots = apart([(end[0] - low) / (high - low) for end in ordered], least, 0.0, 1.0)
     for (height, text, color), spot in zip(ordered, spots, strict=True):
         at = (height - low) / (high - low)
-        line = {"transform": ax.transAxes, "clip_on": False, "linewidth": 1.2}
-        ax.plot([1.0, 1.012, 1.024], [at, spot, spot], color=color, **line)
+        bend = [1.0, 1.012, 1.024], [at, spot, spot]
+        ax.plot(*bend, color=color, transform=ax.transAxes, clip_on=False, linewidth=1.2)
         ax.text(1.03, spot, text, transform=ax.transAxes, va="center", fontsize=size)
+
+
+def _rounded(svg: str) -> str:
+    """Coordinates with two digits instead of six: a hundredth of a point is finer than any screen, and halves the file."""
+    return _GEOMETRY.sub(lambda found: _LONG.sub(r"\1", found[0]), svg)
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,7 +167,9 @@ class Picture:
     svg: str
     alt: str
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> tuple[dict[str, str], dict[str, Any]]:
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, str], dict[str, Any]]:
         return (
             {"image/svg+xml": self.svg, "text/plain": self.alt},
             {"image/svg+xml": {"alt": self.alt}},
@@ -167,7 +183,9 @@ class Plot:
     spec: dict[str, Any]
     alt: str
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         mime = "application/vnd.plotly.v1+json"
         return {mime: self.spec, "text/plain": self.alt}, {mime: {"alt": self.alt}}
 
@@ -179,7 +197,9 @@ class Grid:
     html: str
     text: str
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> tuple[dict[str, str], dict[str, Any]]:
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, str], dict[str, Any]]:
         return {"text/html": self.html, "text/plain": self.text}, {}
 
 
@@ -188,7 +208,7 @@ def show(drawn: Axes | Figure | go.Figure) -> Picture | Plot:
     if not isinstance(drawn, (Axes, Figure)):
         spec = json.loads(drawn.to_json())
         title = spec.get("layout", {}).get("title", {}).get("text", "Interactive figure")
-        return Plot({"data": spec["data"], "layout": spec["layout"]}, str(spec["layout"].get("meta", title)))
+        return Plot({"data": spec["data"], "layout": spec["layout"]}, str(title))
     import matplotlib.pyplot as plt
 
     whole, alt = figure_of(drawn), alt_text(drawn)
@@ -196,10 +216,20 @@ def show(drawn: Axes | Figure | go.Figure) -> Picture | Plot:
     with styled():
         whole.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Title": alt or None})
     plt.close(whole)
-    return Picture(file.getvalue(), alt)
+    return Picture(_rounded(file.getvalue()), alt)
 
 
-def explorable(traces: list[Any], *, title: str, height: int, xaxis: str = "", yaxis: str = "", **layout: Any) -> go.Figure:
+def on(color: str) -> str:
+    """Black or white, whichever is read better on a colour (#rrggbb)."""
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return style.INK if (light + 0.05) ** 2 > 1.05 * 0.05 else style.PAPER
+
+
+def explorable(
+    traces: list[Any], *, title: str, height: int, xaxis: str = "", yaxis: str = "", **layout: Any
+) -> go.Figure:
     """A plotly figure of fixed layout and without a template: its JSON holds what it shows, and nothing else."""
     import plotly.graph_objects as go
 
@@ -215,7 +245,14 @@ def explorable(traces: list[Any], *, title: str, height: int, xaxis: str = "", y
         "legend": {"orientation": "h", "y": -0.16, "yanchor": "top"},
         "hovermode": "closest",
     }
-    axes = {"xaxis": {**axis, "title": {"text": xaxis}}, "yaxis": {**axis, "title": {"text": yaxis}}} if xaxis else {}
+    axes = (
+        {
+            "xaxis": {**axis, "rangemode": "normal", "title": {"text": xaxis}},
+            "yaxis": {**axis, "title": {"text": yaxis}},
+        }
+        if xaxis
+        else {}
+    )
     return go.Figure(data=traces, layout={**base, **axes, **layout})
 
 

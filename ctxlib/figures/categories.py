@@ -70,7 +70,9 @@ def marks(frame: pd.DataFrame, compactions: pd.DataFrame | None) -> list[int]:
     """Turns of the thread of `frame` at which a compaction has just happened."""
     if compactions is None or compactions.empty or frame.empty:
         return []
-    own = (compactions["session"] == frame["session_id"].iloc[0]) & (compactions["thread"] == frame["thread_id"].iloc[0])
+    own = (compactions["session"] == frame["session_id"].iloc[0]) & (
+        compactions["thread"] == frame["thread_id"].iloc[0]
+    )
     return [int(turn) for turn in compactions.loc[own, "turn"]]
 
 
@@ -126,7 +128,7 @@ def plot_categories_each(frame: pd.DataFrame, *, compactions: pd.DataFrame | Non
         names.sort(key=lambda name: list(drawn.columns).index(name))
         rows = max(2, -(-len(names) // 2))
         fig = canvas.figure(max(4.4, 0.95 * rows + 0.4))
-        left, right = fig.subfigures(1, 2, width_ratios=(1.45, 1))
+        left, right = np.ravel(np.asarray(fig.subfigures(1, 2, width_ratios=(1.45, 1))))
         plot_categories(frame, compactions=compactions, ax=left.subplots(), labels=False)
         small = right.subplots(rows, 2, sharex=True, sharey=True)
         turns, heights = _steps(drawn)
@@ -141,18 +143,25 @@ def plot_categories_each(frame: pd.DataFrame, *, compactions: pd.DataFrame | Non
 
 def _one(ax: Axes, name: str, turns: np.ndarray, heights: np.ndarray, top: float) -> None:
     look = style.look(name)
-    ax.fill_between(turns, heights, step="post", facecolor=look.color, hatch=look.hatch, edgecolor=style.PAPER, linewidth=0)
+    kept = np.append(True, heights[1:] != heights[:-1])
+    kept[-1] = True  # a step that does not change is no point: the same picture in a fraction of the bytes
+    turns, heights = turns[kept], heights[kept]
+    ax.fill_between(
+        turns, heights, step="post", facecolor=look.color, hatch=look.hatch, edgecolor=style.PAPER, linewidth=0
+    )
     ax.step(turns, heights, where="post", color=style.INK, linewidth=0.8)
     ax.set_xlim(turns[0], turns[-1])
     canvas.count_axis(ax, most=2)
     ax.set_ylim(0, top)
     ax.tick_params(labelsize=8)
-    ax.set_title(words.short(look.label, 24), fontsize=9, pad=3, fontweight="normal")
+    ax.set_title(words.short(look.label, 24), fontsize=9, pad=3, fontweight="normal", parse_math=False)
     ax.annotate(
         words.tokens(heights[-1]), (1, 1), xycoords="axes fraction", xytext=(-2, 0), textcoords="offset points",
         ha="right", va="top", fontsize=8.5,
     )  # fmt: skip
-    canvas.describe(ax, f"{look.label}: {words.tokens(heights[0])} at the first turn, {words.tokens(heights[-1])} at the last.")
+    canvas.describe(
+        ax, f"{look.label}: {words.tokens(heights[0])} at the first turn, {words.tokens(heights[-1])} at the last."
+    )
 
 
 def headline_categories(frame: pd.DataFrame) -> str:
@@ -164,9 +173,10 @@ def headline_categories(frame: pd.DataFrame) -> str:
     peak = int(total.max())
     at = total.index[int(total.to_numpy().argmax())]
     largest = drawn.loc[at].idxmax()
-    share = float(drawn.loc[at, largest]) / max(1, peak)
+    tokens = int(drawn.loc[at].max())
+    share = tokens / max(1, peak)
     name = style.look(str(largest)).label
     return (
-        f"This session's context peaked at {words.tokens(peak)} tokens in turn {at} of {drawn.index[-1]};"
-        f" the largest part then was {name}, {words.percent(share)} ({words.tokens(float(drawn.loc[at, largest]))})."
+        f"Session {words.session(str(frame['session_id'].iloc[0]))} peaked at {words.tokens(peak)} tokens in turn {at} of"
+        f" {drawn.index[-1]}; the largest part then was {name}, {words.percent(share)} ({words.tokens(tokens)})."
     )

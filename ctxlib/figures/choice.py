@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from ctxlib.figures import words
+from ctxlib.parameters import count as whole
 
 
 def pick(sessions: pd.DataFrame, session: object = "") -> str:
@@ -26,12 +27,13 @@ def pick(sessions: pd.DataFrame, session: object = "") -> str:
         said = "no session begins with" if not found else f"{len(found)} sessions begin with"
         names = ", ".join(words.session(name) for name in (found or list(sessions["session"]))[:5])
         raise ValueError(f"parameter session: {said} {session!r}; there is, for example, {names}")
-    return found[0]
+    return str(found[0])
 
 
 def thread(frame: pd.DataFrame, session: str, name: str = "main") -> pd.DataFrame:
     """The rows of one thread of snapshots_df or kinds_df: a session's main thread, or a sub-agent's."""
-    return frame[(frame["session_id"] == session) & (frame["thread_id"] == name)]
+    rows: pd.DataFrame = frame[(frame["session_id"] == session) & (frame["thread_id"] == name)]
+    return rows
 
 
 def at_turn(frame: pd.DataFrame, turn: object = "") -> pd.DataFrame:
@@ -39,13 +41,14 @@ def at_turn(frame: pd.DataFrame, turn: object = "") -> pd.DataFrame:
     if frame.empty:
         return frame
     if turn == "":
-        return frame[frame["turn"] == frame["turn"].iloc[int(frame["total"].to_numpy().argmax())]]
-    last = int(frame["turn"].max())
-    if not str(turn).isdecimal() or not 1 <= int(str(turn)) <= last:
-        raise ValueError(f"parameter turn must be a whole number from 1 to {last}, not {turn!r}")
-    return frame[frame["turn"] == int(str(turn))]
+        chosen = int(frame["turn"].iloc[int(frame["total"].to_numpy().argmax())])
+    else:
+        chosen = whole(turn, "turn", int(frame["turn"].max()))
+    rows: pd.DataFrame = frame[frame["turn"] == chosen]
+    return rows
 
 
 def largest(sessions: pd.DataFrame) -> pd.DataFrame:
     """sessions_df by peak, the largest first."""
-    return sessions.sort_values(["peak_ctx", "session"], ascending=[False, True], na_position="last").reset_index(drop=True)
+    ordered = sessions.sort_values(["peak_ctx", "session"], ascending=[False, True], na_position="last")
+    return ordered.reset_index(drop=True)

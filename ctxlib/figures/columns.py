@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ctxlib.figures import canvas, style, words
+from ctxlib.figures.cache import CAUSES
+from ctxlib.figures.calibration import WAYS
 from ctxlib.parameters import count as whole
 
 
@@ -24,7 +26,8 @@ def _number(value: Any) -> str:
     return f"{int(value):,}"
 
 
-def _ratio(value: Any) -> str:
+def ratio(value: Any) -> str:
+    """A ratio with two digits."""
     return f"{float(value):.2f}"
 
 
@@ -49,7 +52,19 @@ def _points(value: Any) -> str:
 
 
 def _name(value: Any) -> str:
-    return words.short(value, 46)
+    return words.short(value, 30)
+
+
+def _cause(value: Any) -> str:
+    return CAUSES.get(str(value), words.short(value, 30))
+
+
+def _change(value: Any) -> str:
+    return f"{'+' if value >= 0 else '-'}{words.percent(abs(float(value)))}"
+
+
+def _line(value: Any) -> str:
+    return words.short(WAYS.get(str(value), value), 46)
 
 
 def _moment(value: Any) -> str:
@@ -64,28 +79,44 @@ def _many(names: str, form: Callable[[Any], str], *, text: bool = False) -> dict
     return out
 
 
+METHODS: dict[str, str] = {
+    "counted": "counted by /context",
+    "delta": "measured rises",
+    "estimate": "estimate",
+    "residual": "total less the rest",
+}
 COLUMNS: dict[str, Column] = {
     **_many(
         "shown=tokens, tokens, total, other, at_start=from the start, arrived=arrived later, ctx_before=before,"
         " ctx_after=after, before=log says before, after=log says after, written=written anew, reread=read again,"
         " peak_ctx=peak, last_ctx=last, median, p10, p90, ctx, window, rent, read, write, uncached, write_5m=written for 5 min,"
         " write_1h=written for 1 h, output, result_tokens=tokens, growth, drift, counted_total=/context says,"
-        " ours=our figure, last_week=week before, this_week=this week".replace(",  ", ", "),
+        " last_tokens=tokens before, this_tokens=tokens now, none=no reason, compaction=compacted away,"
+        " shell=after a command, external=changed outside, constant=by 4 characters, fit=by the fit, delta=by rises, injected",
         _tokens,
     ),
     **_many(
         "share, share_p10=p10 of sessions, share_p90=p90 of sessions, left, errors_share=failed, measured, off=off by,"
-        " read_share=read from cache, change",
+        " read_share=read from cache, write_5m_share=written for 5 min, write_1h_share=written for 1 h,"
+        " uncached_share=not cached, tokens_share=share of tokens, median_share=median, p90_share=p90",
         _share,
     ),
     **_many("peak_pct=of window, pct=of window", _points),
-    **_many("usd=USD, usd_per_session=USD a session, write_usd=USD for writes", _usd),
+    **_many(
+        "usd=USD, read_usd=reads, write_5m_usd=5 min writes, write_1h_usd=1 h writes, output_usd=output, last_usd=USD before,"
+        " this_usd=USD now",
+        _usd,
+    ),
     **_many(
         "turn, sessions, calls, agents, agent_calls=sub-agent calls, back=turns to 80 %, peak_turn=at turn, results, errors,"
-        " blocks, times, compactions, rebuilds, n=rises, line, lines, files, since=since turn",
+        " blocks, times, n=rises, line, files, since=since turn, over_150k=pass 150k, over_250k=pass 250k, "
+        "last_sessions=sessions before, this_sessions=sessions now, epochs",
         _number,
     ),
-    **_many("chars_per_token=characters a token, low=p10, high=p90", _ratio),
+    **_many("chars_per_token=characters a token", ratio),
+    **_many("change", _change),
+    **_many("cause", _cause, text=True),
+    **_many("label=from, thread, way", _line, text=True),
     **_many("gap_min=pause", lambda value: words.duration(60 * float(value))),
     **_many("ts=time (UTC), started=started (UTC), ended=ended (UTC)", _moment, text=True),
     **_many("session", lambda value: words.session(str(value)), text=True),
@@ -93,18 +124,12 @@ COLUMNS: dict[str, Column] = {
     **_many("method=known by", lambda value: METHODS.get(str(value), words.short(value)), text=True),
     **_many("kind", lambda value: words.short(value).replace("_", " "), text=True),
     **_many(
-        "project, model, path=file, file, tool, server, trigger, cause, reason, window_source=window known from, source,"
+        "project, model, path=file, file, tool, server, trigger, reason, window_source=window known from, source,"
         " name, what, when",
         _name,
         text=True,
     ),
     **_many("logged=log says so, after_compaction, after_shell, after_external, is_error=failed", _flag),
-}
-METHODS = {
-    "counted": "counted by /context",
-    "delta": "measured rises",
-    "estimate": "estimate",
-    "residual": "total less the rest",
 }
 
 
@@ -132,7 +157,7 @@ def grid(headers: Sequence[str], rows: Sequence[Sequence[str]], texts: Sequence[
     """A table of texts; `texts` tells which columns are left-aligned, `rest` how many rows were left out."""
     if not rows:
         return canvas.say(canvas.sentence())
-    aligned = [' style="text-align: left"' if text else "" for text in texts]
+    aligned = [' style="text-align: left; white-space: nowrap"' if text else "" for text in texts]
     head = "".join(f'<th scope="col"{how}>{html.escape(name)}</th>' for name, how in zip(headers, aligned, strict=True))
     body = "\n".join(
         "<tr>" + "".join(f"<td{how}>{html.escape(cell)}</td>" for cell, how in zip(row, aligned, strict=True)) + "</tr>"
@@ -140,15 +165,16 @@ def grid(headers: Sequence[str], rows: Sequence[Sequence[str]], texts: Sequence[
     )
     note = f"and {words.count(rest, 'more row')}" if rest else ""
     widths = [max(len(name), *(len(row[i]) for row in rows)) for i, name in enumerate(headers)]
-    lines = [
-        "  ".join(cell.ljust(width) if text else cell.rjust(width) for cell, width, text in zip(row, widths, texts, strict=True))
-        for row in [list(headers), *rows]
-    ]
+    lines = ["  ".join(map(_padded, row, widths, texts)) for row in [list(headers), *rows]]
     markup = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
     text = "\n".join(line.rstrip() for line in [*lines, *([note] if note else [])])
     return canvas.Grid(markup + (f"\n<p>{note}</p>" if note else ""), text)
 
 
+def _padded(cell: str, width: int, text: bool) -> str:
+    return cell.ljust(width) if text else cell.rjust(width)
+
+
 def facts(rows: Mapping[str, str]) -> canvas.Grid:
     """A table of two columns: what, and how much."""
-    return grid(["what", ""], [[name, value] for name, value in rows.items()], [True, False])
+    return grid(["what", "value"], [[name, value] for name, value in rows.items()], [True, False])

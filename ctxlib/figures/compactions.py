@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -21,7 +21,7 @@ def dumbbells(frame: pd.DataFrame) -> pd.DataFrame:
     metadata says, <NA> where it does not), left (ctx_after / ctx_before)."""
     both = frame.dropna(subset=["ctx_before", "ctx_after"])
     both = both[both["kind"] != "micro"].sort_values(["ctx_before", "ctx_after"], ascending=False, kind="stable")
-    told = both["after"].where(both["after_source"] == "metadata") if "after" in both else pd.NA
+    told = both["after"].where(both["after_source"] == "metadata")
     out = both.assign(after=told, left=both["ctx_after"].astype("float64") / both["ctx_before"].astype("float64"))
     columns = ["session", "thread", "project", "ts", "kind", "trigger", "ctx_before", "ctx_after", "after", "left"]
     return out[columns].reset_index(drop=True)
@@ -38,9 +38,11 @@ def plot_compactions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         rows = range(len(shown))
         before, after = shown["ctx_before"].astype("float64"), shown["ctx_after"].astype("float64")
         ax.hlines(rows, after, before, color=style.INK, alpha=0.45, linewidth=1.6)
-        dot = {"markeredgecolor": style.INK, "markeredgewidth": 1.1, "linestyle": "none", "zorder": 3}
+        dot: dict[str, Any] = {"markeredgecolor": style.INK, "markeredgewidth": 1.1, "linestyle": "none", "zorder": 3}
         ax.plot(before, rows, "o", markersize=8, markerfacecolor=style.PAPER, label="before", gid="before", **dot)
-        ax.plot(after, rows, "o", markersize=8, markerfacecolor=style.ORANGE, label="after (next call)", gid="after", **dot)
+        ax.plot(
+            after, rows, "o", markersize=8, markerfacecolor=style.ORANGE, label="after (next call)", gid="after", **dot
+        )
         told = shown["after"].notna()
         if told.any():
             at = [row for row in rows if told.iloc[row]]
@@ -48,7 +50,7 @@ def plot_compactions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
                 shown["after"][told].astype("float64"), at, "|", markersize=10, markeredgewidth=2, color=style.BLUE,
                 label="after, in the log's own words", gid="told", linestyle="none",
             )  # fmt: skip
-        canvas.rows(ax, [_name(row) for row in shown.itertuples()], length=46)
+        canvas.rows(ax, [_name(row) for row in canvas.each(shown)], length=46)
         ax.tick_params(axis="y", labelsize=9)
         canvas.count_axis(ax, "x", "tokens in the context")
         ax.set_xlim(0, float(before.max()) * 1.14)
@@ -62,18 +64,19 @@ def plot_compactions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         return canvas.describe(ax, f"Dumbbells: {headline_compactions(frame)}{rest}")
 
 
-def _name(row: object) -> str:
+def _name(row: Any) -> str:
     trigger, thread = getattr(row, "trigger", None), getattr(row, "thread", "main")
     notes = [trigger] if isinstance(trigger, str) and trigger else []
     notes += [] if thread == "main" else ["sub-agent"]
-    return words.short(getattr(row, "project", ""), 28) + (f"  ({', '.join(words.short(note) for note in notes)})" if notes else "")
+    said = ", ".join(words.short(note) for note in notes)
+    return words.short(getattr(row, "project", ""), 28) + (f"  ({said})" if said else "")
 
 
 def headline_compactions(frame: pd.DataFrame) -> str:
     """How many, and what they leave (medians)."""
     drawn = dumbbells(frame)
     if drawn.empty:
-        return "No compaction in this window has a measured call on both sides."
+        return "No data in this window: no compaction has a measured call on both sides."
     before, after = float(drawn["ctx_before"].median()), float(drawn["ctx_after"].median())
     what = words.count(len(drawn), "compaction")
     if len(drawn) == 1:
@@ -101,7 +104,15 @@ def plot_regrowth(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         if frame.empty:
             return canvas.nothing(ax, "Growth after compaction")
         for number, own in frame.groupby("compaction"):
-            ax.step(own["turn"], own["share"], where="post", color=style.INK, alpha=0.4, linewidth=0.9, gid=f"after-{number}")
+            ax.step(
+                own["turn"],
+                own["share"],
+                where="post",
+                color=style.INK,
+                alpha=0.4,
+                linewidth=0.9,
+                gid=f"after-{number}",
+            )
         first = first_back(frame)
         ax.plot(
             first["turn"], first["share"], "o", markersize=7, markerfacecolor=style.ORANGE, markeredgecolor=style.INK,
@@ -132,13 +143,15 @@ def first_back(frame: pd.DataFrame) -> pd.DataFrame:
 def headline_regrowth(frame: pd.DataFrame) -> str:
     """How many grew back, and how fast."""
     if frame.empty:
-        return "No compaction in this window has a measured call on both sides."
+        return "No data in this window: no compaction has a measured call on both sides."
     back, total = first_back(frame), int(frame["compaction"].nunique())
     if back.empty:
         longest = int(frame.groupby("compaction")["turn"].max().median())
-        return f"None of {words.count(total, 'compaction')} was back at 80 % of its size within what followed (median {longest} turns)."
-    turns = float(back["turn"].median())
-    return f"{len(back)} of {words.count(total, 'compaction')} were back at 80 % of their size, after {turns:.0f} turns (median)."
+        of = words.count(total, "compaction")
+        return f"None of {of} was back at 80 % of its size within what followed (median {longest} turns)."
+    turns, were = float(back["turn"].median()), "was" if len(back) == 1 else "were"
+    of = words.count(total, "compaction")
+    return f"{len(back)} of {of} {were} back at 80 % of the size before, after {turns:.0f} turns (median)."
 
 
 def advice_compactions(frame: pd.DataFrame, after: pd.DataFrame) -> list[str]:
@@ -152,17 +165,23 @@ def advice_compactions(frame: pd.DataFrame, after: pd.DataFrame) -> list[str]:
         " do not shrink, so trim those; a new session (/clear) with a note of what matters starts lower still."
     ]
     asked = drawn["trigger"].fillna("")
-    if (asked == "auto").any():
+    auto = int((asked == "auto").sum())
+    if auto:
         out.append(
-            f"{words.count(int((asked == 'auto').sum()), 'compaction')} came automatically, in the middle of a task: /compact at"
+            f"{words.count(auto, 'compaction')} came automatically, in the middle of a task: /compact at"
             " a natural break, with a word on what to keep, loses less."
         )
     if len(after):
         spent = float(after["usd"].sum())
         again = int(after["reread"].sum())
+        written = words.tokens(after["written"].median())
         out.append(
-            f"The first call after each wrote {words.tokens(float(after['written'].median()))} tokens to the cache anew (median;"
-            f" {words.usd(spent)} in all at list prices)"
-            + (f", and {words.tokens(again)} tokens were read again because they had been compacted away." if again else ".")
+            f"The first call after each wrote {written} tokens to the cache anew (median; {words.usd(spent)} in all at list"
+            " prices)"
+            + (
+                f", and {words.tokens(again)} tokens were read again because they had been compacted away."
+                if again
+                else "."
+            )
         )
     return out

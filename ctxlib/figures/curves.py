@@ -48,7 +48,8 @@ def plot_curves(frame: pd.DataFrame, *, value: str = "ctx", ax: Axes | None = No
         _beyond(ax, frame, value, end)
         last = drawn.iloc[-1]
         looks = (("median", style.LIGHT_BLUE), ("p90", style.BLUE), ("p10", style.BLUE))
-        canvas.label_ends(ax, [(float(last[name]), f"{name} {_text(float(last[name]), value)}", color) for name, color in looks])
+        ends = [(float(last[name]), f"{name} {_text(float(last[name]), value)}", color) for name, color in looks]
+        canvas.label_ends(ax, ends)
         return canvas.describe(ax, f"Lines over turns: {headline_curves(frame, value=value)}")
 
 
@@ -145,7 +146,9 @@ def plot_curves_by(frame: pd.DataFrame, *, by: str = "project", top: int = 6, va
         spots = fig.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
         held = {name: bands(frame[frame[by] == name], value) for name in names}
         ends = sorted((int(drawn["turn"].max()) for drawn in held.values() if not drawn.empty), reverse=True)
-        end = max(2, min(ends[0], round(1.5 * ends[min(1, len(ends) - 1)])))  # one long session must not squash the rest
+        end = max(
+            2, min(ends[0], round(1.5 * ends[min(1, len(ends) - 1)]))
+        )  # one long session must not squash the rest
         high = 0.0
         for spot, ax in enumerate(spots.flat):
             if spot >= len(names):
@@ -156,7 +159,7 @@ def plot_curves_by(frame: pd.DataFrame, *, by: str = "project", top: int = 6, va
             if not drawn.empty:
                 high = max(high, _draw(ax, own, drawn, value, end=end, width=1.8))
             sessions = words.count(own["session"].nunique(), "session")
-            ax.set_title(words.short(names[spot], 28), fontsize=9.5, pad=17)
+            ax.set_title(words.short(names[spot], 28), fontsize=9.5, pad=17, parse_math=False)
             ax.annotate(
                 sessions, (0, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points", va="bottom",
                 fontsize=9, alpha=style.QUIET,
@@ -214,7 +217,9 @@ def advice_curves(frame: pd.DataFrame) -> list[str]:
             break
     else:
         most = drawn["median"].max()
-        out.append(f"The median session stays below {words.tokens(style.THRESHOLDS[0])} tokens (at most {words.tokens(most)}).")
+        out.append(
+            f"The median session stays below {words.tokens(style.THRESHOLDS[0])} tokens (at most {words.tokens(most)})."
+        )
     end = drawn[drawn["turn"] <= 50].iloc[-1]
     if end["turn"] > 1:
         rate = (float(end["median"]) - float(drawn["median"].iloc[0])) / (float(end["turn"]) - 1)
@@ -249,5 +254,5 @@ def explore_curves(frame: pd.DataFrame, *, top: object = 10) -> go.Figure:
                 hovertemplate="turn %{x}: %{y:,} tokens",
             )
         )  # fmt: skip
-    text = f"The {len(peaks)} sessions with the largest peaks" if traces else canvas.sentence()
+    text = f"{words.count(len(peaks), 'session')} with the largest peaks" if traces else canvas.sentence()
     return canvas.explorable(traces, title=text, height=430, xaxis="turn", yaxis="tokens in the context")

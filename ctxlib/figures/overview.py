@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ctxlib.figures import canvas, style, words
 from ctxlib.figures.periods import periods
+from ctxlib.parameters import count as whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,6 +54,7 @@ def plot_activity(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         step = max(1, -(-len(drawn) // 12))
         ax.set_xticks(list(at)[::step], list(drawn["label"])[::step])
         canvas.count_axis(ax, "y", "calls")
+        ax.set_ylim(0, float((drawn["calls"] + drawn["agent_calls"]).max()) * 1.1)
         name = periods(frame["ts"].dropna()).name
         ax.set_xlabel(f"{name} (UTC), those with calls" + ("; number: sessions" if len(drawn) <= 40 else ""))
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
@@ -65,20 +68,64 @@ def headline_activity(frame: pd.DataFrame) -> str:
         return canvas.sentence()
     dated = frame.dropna(subset=["ts"])
     calls = int(drawn["calls"].sum() + drawn["agent_calls"].sum())
-    first, last = f"{dated['ts'].min():%Y-%m-%d}", f"{dated['ts'].max():%Y-%m-%d}"
+    first, last = words.day(dated["ts"].min()), words.day(dated["ts"].max())
     when = f"on {first}" if first == last else f"from {first} to {last}"
     projects = words.count(int(dated["project"].nunique()), "project")
+    sessions = words.count(int(dated.loc[dated["thread"] == "main", "session"].nunique()), "session")
     agents = int(drawn["agent_calls"].sum())
-    return (
-        f"{words.count(calls, 'call')} in {words.count(int(dated.loc[dated['thread'] == 'main', 'session'].nunique()), 'session')} of {projects}, {when}"
-        + (f"; {words.percent(agents / calls)} of the calls are sub-agents'." if agents else ".")
-    )
+    rest = f"; {words.percent(agents / calls)} of the calls are sub-agents'." if agents else "."
+    return f"{words.count(calls, 'call')} in {sessions} of {projects}, {when}{rest}"
 
 
 def causes(notes: pd.DataFrame) -> pd.DataFrame:
-    """What was skipped by cause, from notes_df: cause, times, files (with it), file (the first of them), line."""
+    """What was skipped by cause, from notes_df: cause, times, files (with it), file (the first of them, with its folder;
+    the same wherever the root lies), line."""
     if notes.empty:
         return pd.DataFrame(columns=["cause", "times", "files", "file", "line"])
     by = notes.groupby("cause")
-    out = pd.DataFrame({"times": by.size(), "files": by["file"].nunique(), "file": by["file"].first(), "line": by["line"].first()})
-    return out.reset_index().sort_values(["times", "cause"], ascending=[False, True], kind="stable").reset_index(drop=True)
+    first = by[["file", "line"]].first()
+    out = pd.DataFrame(
+        {"times": by.size(), "files": by["file"].nunique(), "file": first["file"], "line": first["line"]}
+    )
+    out["file"] = ["/".join(str(path).replace("\\", "/").split("/")[-2:]) for path in out["file"]]
+    return (
+        out.reset_index().sort_values(["times", "cause"], ascending=[False, True], kind="stable").reset_index(drop=True)
+    )
+
+
+def reading(detail: Mapping[str, Any]) -> dict[str, str]:
+    """What was read and what was left out, for `facts`; detail: context.json."""
+    rows = {
+        "files read": f"{detail['files_read']:,}",
+        "files that could not be opened": f"{detail['unreadable_files']:,}",
+        "lines that could not be read": f"{detail['bad_lines']:,}",
+        "calls without a measured context": f"{detail['unmeasured_calls']:,}",
+        "calls without a time, left out": f"{detail['undated_calls']:,}",
+        "calls whose numbers contradict themselves": f"{detail['suspicious_calls']:,}",
+        "documents (PDF) that no rule gives a size": f"{detail['unsized_documents']:,}",
+    }
+    models = [words.short(name) for name in detail["unpriced_models"]]
+    return rows | ({"models without a list price": ", ".join(models)} if models else {})
+
+
+def numbers(detail: Mapping[str, Any]) -> dict[str, str]:
+    """The window in a few numbers, for `facts`; detail: context.json."""
+    peak, shares, again = detail["peak_p50"], detail["cache_shares"], detail["rereads"]
+    return {
+        "sessions": f"{detail['sessions']:,}",
+        "calls, sub-agents included": f"{detail['calls']:,}",
+        "sub-agents": f"{detail['subagent_threads']:,}",
+        "largest context of the median session": "" if peak is None else f"{words.tokens(peak)} tokens",
+        "sessions that pass 150k tokens": f"{detail['over_150k']:,}",
+        "sessions that pass 250k tokens": f"{detail['over_250k']:,}",
+        "compactions": f"{len(detail['compactions']):,}",
+        "read from the cache": "" if shares is None else words.percent(shares["read"]),
+        "cache writes at list prices": words.usd(detail["cache_write_usd"]),
+        "read again unchanged": f"{words.tokens(again['tokens'])} tokens, {words.count(again['count'], 'time')}",
+    }
+
+
+def advice(findings: pd.DataFrame, top: object = 5) -> list[str]:
+    """findings_df as sentences with what to do about each."""
+    rows = findings.head(whole(top, "top"))
+    return [f"{text}. {action}" for text, action in zip(rows["text"], rows["action"], strict=True)]

@@ -17,7 +17,9 @@ class Periods(NamedTuple):
 
     def label(self, start: pd.Timestamp) -> str:
         """A start as a tick says it."""
-        return f"{start:%b %Y}" if self.name == "month" else f"{start.day} {start:%b}" + ("\n" + f"{start:%Y}" if self.years else "")
+        if self.name == "month":
+            return f"{start:%b %Y}"
+        return f"{start.day} {start:%b}" + (f"\n{start:%Y}" if self.years else "")
 
     @property
     def years(self) -> bool:

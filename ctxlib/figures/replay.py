@@ -75,7 +75,9 @@ def plot_replay(
         below.set_ylabel("USD a turn")
         canvas.turn_axis(below)
         below.legend(loc="upper left", bbox_to_anchor=(1.005, 1), fontsize=9, borderaxespad=0)
-        canvas.describe(below, f"Stacked bars of what each turn paid: {headline_paid(spend, str(frame['session_id'].iloc[0]))}")
+        canvas.describe(
+            below, f"Stacked bars of what each turn paid: {headline_paid(spend, str(frame['session_id'].iloc[0]))}"
+        )
         return fig
 
 
@@ -87,11 +89,11 @@ def headline_paid(spend: pd.DataFrame, session: str) -> str:
     total = float(paid["usd"].sum())
     if not total:
         return f"{words.count(len(paid), 'turn')} of a model without a list price."
-    first = paid.iloc[int(paid["usd"].to_numpy().argmax())]
-    pauses = int((paid["gap_min"] > LONG).sum())
+    first = canvas.each(paid)[int(paid["usd"].to_numpy().argmax())]
+    pauses = words.count(int((paid["gap_min"] > LONG).sum()), "pause")
     return (
-        f"{words.count(len(paid), 'turn')} cost {words.usd(total)} at list prices; the dearest was turn {int(first['turn'])} with"
-        f" {words.usd(float(first['usd']))}; {words.count(pauses, 'pause')} of more than {LONG:.0f} minutes."
+        f"{words.count(len(paid), 'turn')} cost {words.usd(total)} at list prices; the dearest was turn {first.turn} with"
+        f" {words.usd(first.usd)}; {pauses} of more than {LONG:.0f} minutes."
     )
 
 
@@ -99,13 +101,22 @@ def held(frame: pd.DataFrame, by: str, top: object = 10) -> pd.DataFrame:
     """What `plot_residents` draws, from residents_df: `by` tool or path, the `top` largest and the rest as one row: name,
     blocks, tokens, share (of the call's total, 0-1). Only what tools were asked and returned has a tool or a path."""
     own = frame[frame["kind"].isin(["tool_input", "tool_result", "image", "document"]) & (frame[by] != "")]
-    sums = own.groupby(by).agg(blocks=("blocks", "sum"), tokens=("tokens", "sum")).reset_index().rename(columns={by: "name"})
+    sums = (
+        own.groupby(by)
+        .agg(blocks=("blocks", "sum"), tokens=("tokens", "sum"))
+        .reset_index()
+        .rename(columns={by: "name"})
+    )
     sums = sums.sort_values(["tokens", "name"], ascending=[False, True], kind="stable")
     most = whole(top, "top")
     out, tail = sums.head(most), sums.iloc[most:]
     if len(tail):
         noun = {"path": "other file", "tool": "other tool"}[by]
-        rest = {"name": words.count(len(tail), noun), "blocks": int(tail["blocks"].sum()), "tokens": int(tail["tokens"].sum())}
+        rest = {
+            "name": words.count(len(tail), noun),
+            "blocks": int(tail["blocks"].sum()),
+            "tokens": int(tail["tokens"].sum()),
+        }
         out = pd.concat([out, pd.DataFrame([rest])], ignore_index=True)
     return out.assign(share=out["tokens"] / max(1, int(frame["tokens"].sum()))).reset_index(drop=True)
 
@@ -134,8 +145,10 @@ def plot_residents(frame: pd.DataFrame, *, top: object = 10) -> Figure:
             ax.tick_params(axis="y", labelsize=9)
             canvas.count_axis(ax, "x", "tokens", most=4)
             ax.set_xlim(0, max(1.0, float(drawn["tokens"].max()) * 1.5))
-            first = drawn.iloc[0]
-            canvas.describe(ax, f"Bars {title}: {words.short(first['name'])} is largest, {words.tokens(float(first['tokens']))} tokens.")
+            first = canvas.each(drawn)[0]
+            canvas.describe(
+                ax, f"Bars {title}: {words.short(first.name)} is largest, {words.tokens(first.tokens)} tokens."
+            )
         return fig
 
 
@@ -159,7 +172,7 @@ def explore_replay(frame: pd.DataFrame) -> go.Figure:
     import plotly.graph_objects as go
 
     drawn = categories(frame) if not frame.empty else pd.DataFrame()
-    shapes = {"///": "/", "\\\\\\": "\\", "xxx": "x", "...": ".", "++": "+", "": ""}
+    shapes = {"///": "/", "\\\\\\": "\\", "xxx": "x", "---": "-", "++": "+", "": ""}
     traces = []
     for name in drawn.columns:
         look = style.look(str(name))
@@ -172,9 +185,8 @@ def explore_replay(frame: pd.DataFrame) -> go.Figure:
             )
         )  # fmt: skip
     title = "Context by part over turns" if traces else canvas.sentence()
-    alt = f"Stacked areas: {title}, interactive"
     return canvas.explorable(
-        traces, title=title, height=460, xaxis="turn", yaxis="tokens in the context", hovermode="x unified", meta=alt
+        traces, title=title, height=460, xaxis="turn", yaxis="tokens in the context", hovermode="x unified"
     )
 
 
@@ -202,16 +214,25 @@ def explore_residents(frame: pd.DataFrame, *, top: object = 40) -> go.Figure:
         if name not in ("tool_input", "tool_result"):
             continue
         for tool, own in rows.groupby("tool", sort=False):
-            leaf(f"{name}/{tool}", str(tool) or "(unknown)", str(name), int(own["tokens"].sum()), look.color)
-            for item in own[own["path"] != ""].head(whole(top, "top")).itertuples():
-                leaf(f"{name}/{tool}/{item.path}", str(item.path), f"{name}/{tool}", int(str(item.tokens)), look.color)
+            branch = f"{name!s}/{tool!s}"
+            leaf(branch, str(tool) or "(unknown)", str(name), int(own["tokens"].sum()), look.color)
+            for item in canvas.each(own[own["path"] != ""].head(whole(top, "top"))):
+                leaf(f"{branch}/{item.path}", item.path, branch, item.tokens, look.color)
     tree = go.Treemap(
+        textfont={"color": [canvas.on(color) for color in colors]},
+        texttemplate="%{label}<br>%{value:.3s} · %{percentRoot:.0%}",
         ids=[words.markup(name, 400) for name in ids], labels=labels, parents=[words.markup(name, 400) for name in parents],
-        values=values, branchvalues="total", marker={"colors": colors}, textinfo="label+value+percent root",
-        hovertemplate="%{label}: %{value:,} tokens<extra></extra>", sort=True, tiling={"packing": "squarify"},
+        values=values, branchvalues="total", hovertemplate="%{label}: %{value:,} tokens<extra></extra>",
+        marker={"colors": colors, "line": {"width": 1, "color": style.PAPER}},
     )  # fmt: skip
     title = "What the call carries: part, tool, file" if total else canvas.sentence()
-    return canvas.explorable([tree] if total else [], title=title, height=520, margin={"l": 0, "r": 0, "t": 48, "b": 0})
+    return canvas.explorable(
+        [tree] if total else [],
+        title=title,
+        height=520,
+        margin={"l": 0, "r": 0, "t": 48, "b": 0},
+        uniformtext={"minsize": 10, "mode": "hide"},
+    )
 
 
 def chosen_turn(frame: pd.DataFrame) -> int:

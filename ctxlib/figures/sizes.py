@@ -8,6 +8,7 @@ import pandas as pd
 
 from ctxlib.figures import canvas, style, words
 from ctxlib.figures.curves import thresholds
+from ctxlib.parameters import count as whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +49,9 @@ def plot_sizes(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
                 )  # fmt: skip
         half = float(drawn["peak_ctx"].median())
         ax.plot([0, half, half], [0.5, 0.5, 0], color=style.INK, linewidth=0.9, linestyle=(0, (2, 2)), gid="half")
-        ax.annotate(f"half: {words.tokens(half)}", (half, 0.5), xytext=(5, -12), textcoords="offset points", fontsize=9.5)
+        ax.annotate(
+            f"half: {words.tokens(half)}", (half, 0.5), xytext=(5, -12), textcoords="offset points", fontsize=9.5
+        )
         return canvas.describe(ax, f"Steps: {headline_sizes(frame)}")
 
 
@@ -57,7 +60,7 @@ def over(drawn: pd.DataFrame) -> dict[int, int]:
     return {limit: int((drawn["peak_ctx"] >= limit).sum()) for limit in style.THRESHOLDS}
 
 
-def peaks_by(frame: pd.DataFrame, by: str, top: int = 10) -> pd.DataFrame:
+def peaks_by(frame: pd.DataFrame, by: str, top: object = 10) -> pd.DataFrame:
     """What `plot_sizes_by` draws: one row a project or model, those with the most sessions: sessions, median, p90,
     peak_ctx (the largest), over_150k, over_250k (sessions)."""
     known = frame.dropna(subset=["peak_ctx"]).astype({"peak_ctx": "int64"})
@@ -74,11 +77,11 @@ def peaks_by(frame: pd.DataFrame, by: str, top: int = 10) -> pd.DataFrame:
             },
         }
     )
-    out = out.sort_values("sessions", ascending=False, kind="stable").head(top)
+    out = out.sort_values("sessions", ascending=False, kind="stable").head(whole(top, "top"))
     return out.sort_values("median", ascending=False, kind="stable").reset_index()
 
 
-def plot_sizes_by(frame: pd.DataFrame, *, by: str = "project", top: int = 10, ax: Axes | None = None) -> Axes:
+def plot_sizes_by(frame: pd.DataFrame, *, by: str = "project", top: object = 10, ax: Axes | None = None) -> Axes:
     """Every session's peak as a dot on its project's or model's line, with the median (rows: `peaks_by`)."""
     drawn = peaks_by(frame, by, top)
     with canvas.styled():
@@ -87,15 +90,16 @@ def plot_sizes_by(frame: pd.DataFrame, *, by: str = "project", top: int = 10, ax
             return canvas.nothing(ax, f"Peaks by {by}")
         known = frame.dropna(subset=["peak_ctx"])
         high = float(drawn["peak_ctx"].max())
-        for row, item in enumerate(drawn.itertuples()):
+        for row, item in enumerate(canvas.each(drawn)):
             sizes = known.loc[known[by] == getattr(item, by), "peak_ctx"].astype("float64")
             ax.plot(
                 sizes, [row] * len(sizes), "o", markersize=6, markerfacecolor=style.LIGHT_BLUE, markeredgecolor=style.INK,
                 markeredgewidth=0.5, alpha=0.55, gid=f"peaks-{row}",
             )  # fmt: skip
-            ax.plot(float(str(item.median)), row, "|", color=style.INK, markersize=15, markeredgewidth=2.4, gid=f"median-{row}")
-            passed = int(str(item.over_150k))
-            text = f"median {words.tokens(float(str(item.median)))} of {item.sessions}" + (f", {passed} pass 150k" if passed else "")
+            ax.plot(item.median, row, "|", color=style.INK, markersize=15, markeredgewidth=2.4, gid=f"median-{row}")
+            passed = item.over_150k
+            text = f"median {words.tokens(item.median)} of {item.sessions}"
+            text += f", {passed} pass 150k" if passed else ""
             ax.annotate(
                 text, (1, row), xycoords=("axes fraction", "data"), xytext=(6, 0), textcoords="offset points",
                 va="center", fontsize=9,
@@ -128,7 +132,7 @@ def headline_sizes(frame: pd.DataFrame) -> str:
 
 
 def weight(curves: pd.DataFrame) -> pd.DataFrame:
-    """What large contexts weigh, from curves_df: one row a threshold: name, calls, share (of all main calls), tokens,
+    """What large contexts weigh, from curves_df: one row a threshold: what, calls, share (of all main calls), tokens,
     tokens_share (of all tokens that main calls processed)."""
     ctx = curves["ctx"].astype("int64")
     rows = []
@@ -136,7 +140,7 @@ def weight(curves: pd.DataFrame) -> pd.DataFrame:
         large = ctx >= limit
         rows.append(
             {
-                "name": f"calls at {words.tokens(limit)} and more",
+                "what": f"calls at {words.tokens(limit)} and more",
                 "calls": int(large.sum()),
                 "share": float(large.mean()) if len(ctx) else 0.0,
                 "tokens": int(ctx[large].sum()),
@@ -160,7 +164,9 @@ def advice_sizes(sessions: pd.DataFrame, curves: pd.DataFrame) -> list[str]:
             " leave a note of what matters in a file."
         )
     else:
-        out.append("No call reaches 150k tokens: sessions are short enough; look at what they hold (01) and at the cache (05).")
+        out.append(
+            "No call reaches 150k tokens: sessions are short enough; look at what they hold (01) and at the cache (05)."
+        )
     first = curves[curves["turn"] == 1]["ctx"].astype("float64")
     if len(first):
         start = float(first.median())

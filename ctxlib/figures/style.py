@@ -29,7 +29,7 @@ BLUE, ORANGE, RED, MAGENTA, OLIVE, CYAN, LIGHT_BLUE, GREY = (
 WIDTH = 9.2  # inches: 883 CSS pixels, the width of the report's column
 THRESHOLDS = (150_000, 250_000)  # tokens (X-peak)
 
-RC: dict[str, Any] = {
+RC: Any = {
     "axes.axisbelow": True,
     "axes.edgecolor": f"{INK}66",
     "axes.facecolor": "none",
@@ -92,16 +92,16 @@ CATEGORIES: dict[str, Look] = {
     "system_prompt": Look("system prompt", RED, "", "s"),
     "tools": Look("system tools", RED, "///", "D"),
     "mcp_tools": Look("MCP tools", RED, "xxx", "X"),
-    "deferred": Look("deferred tools (names)", RED, "...", "P"),
+    "deferred": Look("deferred tools (names)", RED, "---", "P"),
     "memory": Look("memory files", OLIVE, "", "s"),
     "skills": Look("skills", OLIVE, "///", "D"),
     "agents": Look("agents", OLIVE, "xxx", "X"),
-    "controls": Look("controls", OLIVE, "...", "P"),
+    "controls": Look("controls", OLIVE, "---", "P"),
     "messages": Look("messages", LIGHT_BLUE, "", "o"),
     "user_text": Look("your messages", BLUE, "", "o"),
     "assistant_text": Look("answers", CYAN, "", "v"),
     "attached": Look("attachments", CYAN, "///", "d"),
-    "summary": Look("compaction summary", BLUE, "...", "h"),
+    "summary": Look("compaction summary", BLUE, "---", "h"),
     "thinking": Look("thinking", MAGENTA, "", "^"),
     "tool_input": Look("tool calls", ORANGE, "///", "<"),
     "tool_result": Look("tool results", ORANGE, "", ">"),

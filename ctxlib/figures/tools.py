@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 REASONS = {
     "none": ("no reason in the log", style.RED, ""),
-    "compaction": ("compacted away", style.BLUE, "..."),
+    "compaction": ("compacted away", style.BLUE, "---"),
     "shell": ("a command named the file", style.OLIVE, "///"),
     "external": ("changed outside", style.CYAN, "xxx"),
 }
@@ -34,7 +34,9 @@ def tool_shares(frame: pd.DataFrame, top: object = 10) -> pd.DataFrame:
         head = pd.concat([head, rest], ignore_index=True)
     total = max(1, int(frame["tokens"].sum()))
     out = head.assign(share=head["tokens"] / total, errors_share=head["errors"] / head["results"].clip(lower=1))
-    return out[["tool", "server", "calls", "results", "tokens", "errors", "share", "errors_share"]].reset_index(drop=True)
+    return out[["tool", "server", "calls", "results", "tokens", "errors", "share", "errors_share"]].reset_index(
+        drop=True
+    )
 
 
 def plot_tools(frame: pd.DataFrame, *, top: object = 10) -> Figure:
@@ -68,7 +70,9 @@ def plot_tools(frame: pd.DataFrame, *, top: object = 10) -> Figure:
         right.xaxis.set_major_formatter(lambda share, _: words.percent(share))
         right.set_xlabel("results that are errors")
         canvas.describe(left, f"Bars: {headline_tools(frame)}")
-        canvas.describe(right, f"Bars: {int(drawn['errors'].sum())} of {int(drawn['results'].sum())} results are errors.")
+        canvas.describe(
+            right, f"Bars: {int(drawn['errors'].sum())} of {int(drawn['results'].sum())} results are errors."
+        )
         return fig
 
 
@@ -77,11 +81,11 @@ def headline_tools(frame: pd.DataFrame) -> str:
     total, results = int(frame["tokens"].sum()), int(frame["results"].sum())
     if not results:
         return canvas.sentence()
-    first = tool_shares(frame).iloc[0]
+    first = canvas.each(tool_shares(frame))[0]
+    failed = words.percent(int(frame["errors"].sum()) / results)
     return (
-        f"{words.short(first['tool'])} returned {words.percent(float(first['share']))} of all result tokens"
-        f" ({words.tokens(float(first['tokens']))} of {words.tokens(total)}); {words.percent(int(frame['errors'].sum()) / results)} of"
-        f" {words.count(results, 'result')} were errors."
+        f"{words.short(first.tool)} returned {words.percent(first.share)} of all result tokens ({words.tokens(first.tokens)} of"
+        f" {words.tokens(total)}); {failed} of {words.count(results, 'result')} were errors."
     )
 
 
@@ -143,11 +147,12 @@ def plot_rereads(frame: pd.DataFrame, *, top: object = 10, ax: Axes | None = Non
 def headline_rereads(frame: pd.DataFrame) -> str:
     """How much was read again, and how much of it for no reason that the log shows."""
     if frame.empty:
-        return "Nothing was read again unchanged."
+        return "Nothing was read again unchanged in this window."
     plain = frame[reasons(frame) == "none"]
+    total, avoidable = words.tokens(frame["tokens"].sum()), words.tokens(plain["tokens"].sum())
     return (
-        f"{words.count(len(frame), 're-read')} of unchanged files put {words.tokens(float(frame['tokens'].sum()))} tokens into the"
-        f" context again; {len(plain)} of them ({words.tokens(float(plain['tokens'].sum()))} tokens) for no reason that the log shows."
+        f"{words.count(len(frame), 're-read')} of unchanged files put {total} tokens into the context again; {len(plain)} of"
+        f" them ({avoidable} tokens) for no reason that the log shows."
     )
 
 
@@ -162,24 +167,27 @@ def advice_tools(frame: pd.DataFrame, rereads: pd.DataFrame) -> list[str]:
         "Agent": "ask the sub-agent for a short answer",
     }
     out = []
-    for item in drawn.head(2).itertuples():
-        each = float(str(item.tokens)) / max(1, int(str(item.results)))
+    for item in canvas.each(drawn.head(2)):
+        each = item.tokens / max(1, item.results)
         if not item.results:
             continue
         out.append(
-            f"{words.short(item.tool)}: {words.tokens(each)} tokens a result; {how.get(str(item.tool), 'ask it for less at a time')}."
+            f"{words.short(item.tool)}: {words.tokens(each)} tokens a result;"
+            f" {how.get(item.tool, 'ask it for less at a time')}."
         )
-    failing = drawn[(drawn["errors"] >= 5) & (drawn["errors_share"] >= 0.05)].sort_values("errors", ascending=False).head(1)
-    for item in failing.itertuples():
+    failing = (
+        drawn[(drawn["errors"] >= 5) & (drawn["errors_share"] >= 0.05)].sort_values("errors", ascending=False).head(1)
+    )
+    for item in canvas.each(failing):
         out.append(
-            f"{words.short(item.tool)} fails in {words.percent(float(str(item.errors_share)))} of its results: note in CLAUDE.md"
+            f"{words.short(item.tool)} fails in {words.percent(item.errors_share)} of its results: note in CLAUDE.md"
             " how it is to be called here (commands that exist, paths, flags)."
         )
     plain = rereads[reasons(rereads) == "none"] if len(rereads) else rereads
     if len(plain):
         most = plain.groupby("path")["tokens"].sum().sort_values(ascending=False, kind="stable")
         out.append(
-            f"{words.short(most.index[0])} was read again unchanged for {words.tokens(float(most.iloc[0]))} tokens: its content was"
+            f"{words.short(most.index[0])} was read again unchanged for {words.tokens(most.iloc[0])} tokens: its content was"
             " still in the context; say so, or note in CLAUDE.md what the file holds."
         )
     return out

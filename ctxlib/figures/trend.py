@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ctxlib.figures import canvas, style, words
+from ctxlib.figures import canvas, columns, style, words
 from ctxlib.parameters import count as whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WEEK = pd.Timedelta(days=7)
-MEASURES = ("usd", "tokens", "sessions", "calls")
 
 
 def weeks(spend: pd.DataFrame, until: str | None = None) -> tuple[pd.DataFrame, pd.DataFrame, pd.Timestamp]:
@@ -30,15 +30,18 @@ def weeks(spend: pd.DataFrame, until: str | None = None) -> tuple[pd.DataFrame, 
     return this, last, end
 
 
-def totals(spend: pd.DataFrame, until: str | None = None) -> pd.DataFrame:
-    """Both weeks as a whole: what, last_week, this_week (numbers), change (share; <NA> where last week has none)."""
+def compare(spend: pd.DataFrame, until: str | None = None) -> canvas.Grid:
+    """Both weeks as a whole, as a table: what, week before, this week, change."""
     this, last, _ = weeks(spend, until)
+    if this.empty and last.empty:
+        return canvas.say(canvas.sentence())
     rows = []
-    for what, of in _MEASURED.items():
+    for what, (of, form) in _MEASURES.items():
         before, now = of(last), of(this)
-        change = (now - before) / before if before else None
-        rows.append({"what": what, "last_week": before, "this_week": now, "change": change})
-    return pd.DataFrame(rows).astype({"change": "Float64"})
+        moved = (now - before) / before if before else None
+        change = "" if moved is None else f"{'+' if moved >= 0 else '-'}{words.percent(abs(moved))}"
+        rows.append([what, form(before), form(now), change])
+    return columns.grid(["what", "week before", "this week", "change"], rows, [True, False, False, False])
 
 
 def _sessions(rows: pd.DataFrame) -> int:
@@ -51,7 +54,7 @@ def _tokens(rows: pd.DataFrame) -> float:
 
 
 def _read(rows: pd.DataFrame) -> float:
-    return 100 * float(rows["read"].sum()) / _tokens(rows) if _tokens(rows) else 0.0
+    return float(rows["read"].sum()) / _tokens(rows) if _tokens(rows) else 0.0
 
 
 def _largest(rows: pd.DataFrame) -> float:
@@ -61,13 +64,17 @@ def _largest(rows: pd.DataFrame) -> float:
     return float(peaks.median()) if len(peaks) else 0.0
 
 
-_MEASURED = {
-    "sessions": lambda rows: float(_sessions(rows)),
-    "calls, sub-agents included": lambda rows: float(len(rows)),
-    "context tokens": _tokens,
-    "USD at list prices": lambda rows: float(rows["usd"].sum()),
-    "median peak of a session, tokens": _largest,
-    "read from the cache, %": _read,
+def _number(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+_MEASURES: dict[str, tuple[Callable[[pd.DataFrame], float], Callable[[float], str]]] = {
+    "sessions": (_sessions, _number),
+    "calls, sub-agents included": (len, _number),
+    "context tokens": (_tokens, words.tokens),
+    "USD at list prices": (lambda rows: float(rows["usd"].sum()), words.usd),
+    "median peak of a session, tokens": (_largest, words.tokens),
+    "read from the cache": (_read, words.percent),
 }
 
 
@@ -102,13 +109,21 @@ def plot_trend(
             return canvas.nothing(ax, f"This week against last by {by}")
         at = range(len(drawn))
         ax.hlines(at, drawn["last_usd"], drawn["this_usd"], color=style.INK, alpha=0.45, linewidth=1.6)
-        dot = {"markeredgecolor": style.INK, "markeredgewidth": 1.1, "linestyle": "none", "markersize": 9, "zorder": 3}
+        dot: dict[str, Any] = {
+            "markeredgecolor": style.INK,
+            "markeredgewidth": 1.1,
+            "linestyle": "none",
+            "markersize": 9,
+            "zorder": 3,
+        }
         ax.plot(drawn["last_usd"], at, "o", markerfacecolor=style.PAPER, label="week before", gid="last", **dot)
         ax.plot(drawn["this_usd"], at, "o", markerfacecolor=style.ORANGE, label="this week", gid="this", **dot)
-        for row, item in enumerate(drawn.itertuples()):
-            before, now = float(str(item.last_usd)), float(str(item.this_usd))
+        for row, item in enumerate(canvas.each(drawn)):
+            before, now = item.last_usd, item.this_usd
             text = f"{words.usd(before)} → {words.usd(now)}"
-            ax.annotate(text, (max(before, now), row), xytext=(9, 0), textcoords="offset points", va="center", fontsize=9.5)
+            ax.annotate(
+                text, (max(before, now), row), xytext=(9, 0), textcoords="offset points", va="center", fontsize=9.5
+            )
         canvas.rows(ax, [str(name) for name in drawn["name"]])
         ax.set_xlim(left=-0.015 * max(0.01, float(drawn[["last_usd", "this_usd"]].to_numpy().max())))
         ax.set_xlim(right=max(0.01, float(drawn[["last_usd", "this_usd"]].to_numpy().max()) * 1.3))
@@ -125,7 +140,7 @@ def headline_trend(spend: pd.DataFrame, until: str | None = None) -> str:
         return canvas.sentence()
     day = end - pd.Timedelta(milliseconds=1)
     start = end - WEEK
-    period = f"{start.day} {start:%b} to {day.day} {day:%b %Y}"
+    period = f"{words.day(start)} to {words.day(day)}"
     now, before = float(this["usd"].sum()), float(last["usd"].sum())
     change = "" if not before else f" ({'+' if now >= before else '-'}{words.percent(abs(now - before) / before)})"
     return (

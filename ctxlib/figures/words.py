@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
+from typing import Any
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _SEPARATOR = re.compile(r"(?<=[/\\])")
@@ -28,11 +29,17 @@ def tick(value: float, _position: float = 0) -> str:
 
 
 def percent(share: float) -> str:
-    """A share (0-1) in percent: 0.4 %, 38 %; what is there at all is never 0 %."""
+    """A share (0-1) in percent: 0.4 %, 38 %; what is there at all is never 0 %, and the sign never stands alone in a
+    line (the space before it does not break)."""
     value = 100 * share
     if 0 < value < 0.05:
-        return "< 0.1 %"
-    return f"{value:.1f} %" if 0 < value < 0.95 else f"{value:.0f} %"
+        return "< 0.1\u00a0%"
+    return f"{value:.1f}\u00a0%" if 0 < value < 0.95 else f"{value:.0f}\u00a0%"
+
+
+def day(moment: Any) -> str:
+    """A date: 14 Aug 2025."""
+    return f"{moment.day}\u00a0{moment:%b}\u00a0{moment:%Y}"
 
 
 def usd(value: float) -> str:

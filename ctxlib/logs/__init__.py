@@ -1,6 +1,7 @@
 """Roots -> Logs: discover files, read them, and make one call of every copy."""
 
-from ctxlib.logs.scan import Logs, Progress, scan
+from ctxlib.logs.extracts import Progress
+from ctxlib.logs.scan import Logs, scan
 from ctxlib.logs.span import DAYS, Span, span
 
 __all__ = ["DAYS", "Logs", "Progress", "Span", "scan", "span"]

@@ -40,7 +40,7 @@ def blocks(
     _name_servers(out, corpus)
     out["is_read"] = (out["kind"] == BlockKind.TOOL_INPUT) & _is_one_of(out["tool"], READS, corpus.names)
     out["is_edit"] = (out["kind"] == BlockKind.TOOL_INPUT) & _is_one_of(out["tool"], EDITS, corpus.names)
-    _place(out, corpus, thread_of, calls)
+    _place(out, corpus, thread_of, again, calls)
     return out
 
 
@@ -111,7 +111,7 @@ def _is_one_of(codes: Table, wanted: tuple[str, ...], names: Names) -> Table:
     return np.isin(codes, [names.codes[name] for name in wanted if name in names.codes])
 
 
-def _place(out: Table, corpus: Corpus, thread_of: Table, calls: Table) -> None:
+def _place(out: Table, corpus: Corpus, thread_of: Table, again: Table, calls: Table) -> None:
     lines, usage, marks = corpus.tables["lines"], corpus.tables["usage"], corpus.tables["marks"]
     clock = residency.Clock(calls)
     out["born"] = clock.calls_before(out["thread"], out["pos"] + 1)
@@ -120,7 +120,7 @@ def _place(out: Table, corpus: Corpus, thread_of: Table, calls: Table) -> None:
     wrote = is_call_line[out["pos"]]
     out["call"] = np.where(wrote, out["born"] - 1, NULL)
 
-    marks = usable_marks(corpus, thread_of)
+    marks = usable_marks(corpus, thread_of, again)
     mark_thread = thread_of[marks["line"]]
     kept = _preserved(marks, mark_thread, lines, thread_of)
     cleared = residency.compacted(out, marks, mark_thread, kept, clock)
@@ -129,19 +129,28 @@ def _place(out: Table, corpus: Corpus, thread_of: Table, calls: Table) -> None:
     up = repaired_parents(lines, corpus.file_of["lines"], thread_of)
     begins = np.zeros(len(lines), bool)
     begins[calls["pos"]] = True
-    for thread, first, last, prompt in residency.dead_branches(lines, thread_of, up, begins):
-        left = (out["thread"] == thread) & (out["pos"] >= first) & (out["pos"] <= last)
-        at = clock.calls_before(np.array([thread]), np.array([prompt]))[0]
+    for rewind in residency.dead_branches(lines, thread_of, up, begins):
+        left = (out["thread"] == rewind.thread) & np.isin(out["pos"], rewind.left)
+        at = clock.calls_before(np.array([rewind.thread]), np.array([rewind.prompt]))[0]
         cleared[left] = np.minimum(cleared[left], at)
     out["cleared"] = cleared
 
 
-def usable_marks(corpus: Corpus, thread_of: Table) -> Table:
-    """Boundaries, once each; summary lines only in files without any boundary line (X-compact)."""
+def usable_marks(corpus: Corpus, thread_of: Table, again: Table) -> Table:
+    """Boundaries, once each, and summary lines without one: a summary belongs to the boundary that the log has written
+    since the last call (X-compact; before 2.0 there are only summaries, and a resumed file may hold both)."""
     marks = corpus.tables["marks"]
-    files = corpus.file_of["marks"]
-    bounded = np.unique(files[marks["kind"] == MarkKind.FULL])
-    return marks[(marks["kind"] != MarkKind.INFERRED) | ~np.isin(files, bounded)]
+    marks = marks[~again[marks["line"]]]
+    full = marks["kind"] == MarkKind.FULL
+    span = len(thread_of) + 1
+    here = thread_of[marks["line"]].astype("i8") * span + marks["line"]
+    lines = corpus.tables["usage"]["line"]
+    called = np.sort(thread_of[lines].astype("i8") * span + lines)
+    bounds = np.sort(here[full])
+    boundary = np.append(-1, bounds)[np.searchsorted(bounds, here)]
+    own = boundary >= thread_of[marks["line"]].astype("i8") * span
+    said = np.searchsorted(called, here) > np.searchsorted(called, np.maximum(boundary, 0))
+    return marks[(marks["kind"] != MarkKind.INFERRED) | ~own | said]
 
 
 def repaired_parents(lines: Table, file_of: Table, thread_of: Table) -> Table:
@@ -156,13 +165,13 @@ def repaired_parents(lines: Table, file_of: Table, thread_of: Table) -> Table:
     return np.where((up < 0) & (lines["parent"] != 0), before, up)
 
 
-def _preserved(marks: Table, mark_thread: Table, lines: Table, thread_of: Table) -> list[tuple[int, int, int]]:
-    """(thread, first row, last row) of what each compaction kept, where its metadata says so."""
+def _preserved(marks: Table, mark_thread: Table, lines: Table, thread_of: Table) -> list[tuple[int, int, int, int]]:
+    """(thread, first row, last row, row of the boundary) of what each compaction kept, where its metadata says so."""
     out = []
     for mark, thread in zip(marks, mark_thread.tolist(), strict=True):
         if not mark["head"] or not mark["tail"]:
             continue
         ends = [np.flatnonzero((lines["uuid"] == mark[end]) & (thread_of == thread)) for end in ("head", "tail")]
         if len(ends[0]) and len(ends[1]) and ends[0][0] <= ends[1][0] < mark["line"]:
-            out.append((thread, int(ends[0][0]), int(ends[1][0])))
+            out.append((thread, int(ends[0][0]), int(ends[1][0]), int(mark["line"])))
     return out

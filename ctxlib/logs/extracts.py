@@ -80,8 +80,8 @@ def _read(
     results = read_all(
         [job for _, job, _ in jobs], workers=workers, progress=lambda seen: progress(seen, total) if progress else None
     )
-    for (i, _, before), result in zip(jobs, results, strict=True):
-        out[i] = joined(before, result) if before is not None and isinstance(result, Extract) else result
+    for (i, _, known), result in zip(jobs, results, strict=True):
+        out[i] = joined(known, result) if known is not None and isinstance(result, Extract) else result
     return [result for result in out if result is not None]
 
 

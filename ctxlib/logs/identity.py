@@ -12,13 +12,14 @@ _LATE = np.iinfo("i8").max
 
 class Order:
     """Which of several copies is the one that was made first: main before agents, then the earliest, then the file
-    that bears the session's name, then the file that began first, then log order."""
+    that bears the session's name, then the file that began first, then the one that ended first, then log order."""
 
     def __init__(self, corpus: Corpus, threads: Table) -> None:
         names, files = corpus.names, corpus.files
         stems = np.array([names.codes.get(_stem(info.path), -2) for info in files], "i4")
         self._rank = (threads["kind"] != ThreadKind.MAIN).astype("i1")
         self._started = np.where(threads["started"] == NO_TIME, _LATE, threads["started"])
+        self._ended = threads["ended"]
         self._stem = stems[threads["file"]] if len(files) else np.zeros(0, "i4")
 
     def first(self, key: Table, thread: Table, ts: Table, session: Table, pos: Table) -> Table:
@@ -28,7 +29,9 @@ class Order:
         """
         early = np.where(ts == NO_TIME, _LATE, ts)
         foreign = session != self._stem[thread]
-        order = np.lexsort((pos, self._started[thread], foreign, early, self._rank[thread], key))
+        # Of whole copies with equal times, the one that ended first: else a session that was forked at its end is lost.
+        last = (pos, self._ended[thread], self._started[thread])
+        order = np.lexsort((*last, foreign, early, self._rank[thread], key))
         out = np.zeros(len(key), bool)
         ranked = key[order]
         out[order] = np.concatenate([[True], ranked[1:] != ranked[:-1]]) if len(key) else True
@@ -88,13 +91,27 @@ def _split_constant_ids(key: Table, usage: Table, line: Table, thread: Table) ->
     placed = (row["uuid"] != 0) & (before["uuid"] != 0)
     goes_on = (row["parent"] == before["uuid"]) | (row["parent"] == before["parent"]) | (row["uuid"] == before["uuid"])
     new = ~same_id | (other & placed & ~goes_on)
-    # A call's number within its id and thread; the first keeps the id itself, so that copies elsewhere still match.
-    group = np.cumsum(new)
-    start = np.maximum.accumulate(np.where(~same_id, group, 0))
+    first = np.maximum.accumulate(np.where(new, np.arange(len(k)), 0))  # the row that begins each call
+    by_line = row["uuid"][first]
+    # A constant: its calls begin with other lines and count otherwise, here or in another session.
+    begins = np.flatnonzero(new)
+    ids = k[begins]
+    distinct = [np.unique(np.stack([ids, column], axis=1), axis=0)[:, 0] for column in _told(u[begins], by_line[begins])]
+    repeated = [np.unique(found, return_counts=True) for found in distinct]
+    constant = [found[counts > 1] for found, counts in repeated]
+    shared = np.isin(k, np.intersect1d(constant[0], constant[1])) & (by_line != 0)
     out = key.copy()
-    with np.errstate(over="ignore"):
-        out[order] = k + (group - start).astype("u8") * np.uint64(0x9E3779B97F4A7C15)
+    out[order] = np.where(shared, by_line, k)
     return out
+
+
+def _told(usage: Table, uuid: Table) -> tuple[Table, Table]:
+    """What tells calls apart: the line that they begin with, and what they counted."""
+    mixed = np.zeros(len(usage), "u8")
+    with np.errstate(over="ignore"):
+        for name in ("input", "cache_read", "cache_write"):
+            mixed = mixed * np.uint64(0x9E3779B97F4A7C15) + usage[name].astype("u8")
+    return uuid, mixed
 
 
 def calls(corpus: Corpus, threads: Table, thread_of: Table, order: Order, since: int, until: int) -> tuple[Table, int]:
@@ -128,6 +145,10 @@ def calls(corpus: Corpus, threads: Table, thread_of: Table, order: Order, since:
         if name not in ("line", "request", "message"):
             out[name] = source[name]
     out["ctx"][out["scope"] != UsageScope.CALL] = NULL  # a sum over several requests is no size of any context
+    if len(begins):  # a placeholder never replaces a number: output only grows
+        for name in ("output", "reasoning"):
+            out[name] = np.maximum.reduceat(usage[name][ranked], begins)
+        out["final"] = np.logical_or.reduceat(usage["final"][ranked], begins)
     out["ts"] = np.where(earliest == _LATE, NO_TIME, earliest)
     entered = np.where(entered == _LATE, NO_TIME, entered)
     out["origin"] = order.first(out["key"], out["thread"], out["ts"], lines["session"][out["pos"]], out["pos"])

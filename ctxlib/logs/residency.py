@@ -7,11 +7,14 @@ seqs of calls, so what is resident at call k is `born <= k < cleared`: one compa
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ctxlib.tables import BlockKind, LineKind, MarkKind, Table
 
 NEVER = np.iinfo("i4").max
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Clock:
@@ -30,10 +33,11 @@ class Clock:
         return (at - self._start[known]).astype("i4")
 
 
-def compacted(blocks: Table, marks: Table, mark_thread: Table, kept: list[tuple[int, int, int]], clock: Clock) -> Table:
+def compacted(blocks: Table, marks: Table, mark_thread: Table, kept: list[tuple[int, int, int, int]], clock: Clock) -> Table:
     """`cleared` by full compactions: the call after the first boundary that follows the block in its thread.
 
-    `kept`: (thread, first row, last row) of the lines that a compaction preserved; their blocks outlive it.
+    `kept`: (thread, first row, last row, row of the boundary) of the lines that a compaction preserved: their blocks
+    outlive that boundary, and no later one.
     """
     cleared = np.full(len(blocks), NEVER, "i4")
     full = marks["kind"] != MarkKind.MICRO
@@ -42,58 +46,92 @@ def compacted(blocks: Table, marks: Table, mark_thread: Table, kept: list[tuple[
     thread, pos = mark_thread[full].astype("i8"), marks["line"][full].astype("i8")
     span = int(max(pos.max(), blocks["pos"].max())) + 2
     keys = np.sort(thread * span + pos)
-    at = np.searchsorted(keys, blocks["thread"].astype("i8") * span + blocks["pos"])
-    hit = np.append(keys, -1)[at]
+    after = blocks["thread"].astype("i8") * span + blocks["pos"]
+    for held, first, last, boundary in kept:
+        stays = (blocks["thread"] == held) & (blocks["pos"] >= first) & (blocks["pos"] <= last)
+        after[stays] = np.maximum(after[stays], held * span + boundary)
+    # A summary is no block of what it closes, though its line is the mark where there is no boundary line.
+    hit = np.append(keys, -1)[np.searchsorted(keys, after, side="right")]
     follows = (hit >= 0) & (hit // span == blocks["thread"])
     cleared[follows] = clock.calls_before(blocks["thread"][follows], hit[follows] % span)
-    for held, first, last in kept:
-        stays = (blocks["thread"] == held) & (blocks["pos"] >= first) & (blocks["pos"] <= last)
-        cleared[stays] = NEVER
     return cleared
 
 
 def microcompacted(blocks: Table, taken: Table, line_thread: Table, clock: Clock) -> Table:
-    """`cleared` by microcompactions: the results whose tool ids a boundary names."""
+    """`cleared` by microcompactions: the results whose tool ids a boundary of their thread names."""
     cleared = np.full(len(blocks), NEVER, "i4")
-    if not len(taken):
-        return cleared
     results = np.flatnonzero((blocks["kind"] == BlockKind.TOOL_RESULT) & (blocks["use"] != 0))
-    order = np.argsort(taken["use"], kind="stable")
-    taken = taken[order]
-    at = np.minimum(np.searchsorted(taken["use"], blocks["use"][results]), len(taken) - 1)
-    named = (taken["use"][at] == blocks["use"][results]) & (line_thread[taken["line"][at]] == blocks["thread"][results])
-    named &= blocks["pos"][results] < taken["line"][at]
+    if not len(taken) or not len(results):
+        return cleared
+    with np.errstate(over="ignore"):
+        names = taken["use"] + _MIX * line_thread[taken["line"]].astype("u8")
+        wanted = blocks["use"][results] + _MIX * blocks["thread"][results].astype("u8")
+    order = np.lexsort((taken["line"], names))
+    at = np.minimum(np.searchsorted(names[order], wanted), len(taken) - 1)
+    line = taken["line"][order[at]]
+    named = (names[order[at]] == wanted) & (blocks["pos"][results] < line)
     rows = results[named]
-    cleared[rows] = clock.calls_before(blocks["thread"][rows], taken["line"][at[named]])
+    cleared[rows] = clock.calls_before(blocks["thread"][rows], line[named])
     return cleared
 
 
-def dead_branches(lines: Table, line_thread: Table, up: Table, call_row: Table) -> list[tuple[int, int, int, int]]:
-    """Rewinds: (thread, first dead row, last dead row, row of the prompt that left them), in log order.
+class Rewind(NamedTuple):
+    """A prompt that went back to an earlier place of its thread, and the lines of the branch that it left."""
 
-    A prompt whose parent lies before other prompts or calls of its branch leaves those behind. Several children of one
+    thread: int
+    prompt: int
+    left: list[int]
+
+
+def dead_branches(lines: Table, line_thread: Table, up: Table, call_row: Table) -> list[Rewind]:
+    """Rewinds, in log order.
+
+    A prompt whose turn begins before other prompts or calls of its branch leaves those behind. Several children of one
     line are mostly parallel tool use (1,950 of 1,964 cases): only a prompt moves the head. `call_row`: for each line,
     True where a call begins.
     """
     prompts = np.flatnonzero((lines["kind"] == LineKind.PROMPT) & (up >= 0))
     if not len(prompts):
         return []
-    begins = np.cumsum(call_row | (lines["kind"] == LineKind.PROMPT))
-    out: list[tuple[int, int, int, int]] = []
-    # Between a parent and its prompt nothing but the parent's own turn may stand; else turns were left behind.
-    between = begins[prompts - 1] - begins[up[prompts]]
-    for row in prompts[between > 0].tolist():
-        parent, thread = int(up[row]), int(line_thread[row])
-        kin = _descendants(lines, line_thread, up, parent, row, thread)
-        begun = np.flatnonzero((call_row | (lines["kind"] == LineKind.PROMPT))[parent + 1 : row]) + parent + 1
-        own_turn = [r for r in begun.tolist() if line_thread[r] == thread and r in kin]
-        if own_turn:
-            out.append((thread, parent + 1, row - 1, row))
+    begin = call_row | (lines["kind"] == LineKind.PROMPT)
+    begun = np.cumsum(begin)
+    origin = np.array([_turn_before(lines, up, row) for row in prompts.tolist()])
+    out = []
+    # Between a turn and the prompt that follows it nothing but that turn may stand; else turns were left behind.
+    for row, parent in zip(prompts.tolist(), origin.tolist(), strict=True):
+        if parent < 0 or begun[row - 1] == begun[parent]:
+            continue
+        thread = int(line_thread[row])
+        kin = _descendants(line_thread, up, parent, row, thread) - _ancestors(up, row, parent)
+        if any(begin[r] for r in kin):
+            out.append(Rewind(thread, row, sorted(kin)))
     return out
 
 
-def _descendants(lines: Table, line_thread: Table, up: Table, parent: int, row: int, thread: int) -> set[int]:
-    """Rows between parent and row whose chain leads to parent: the branch that the prompt at `row` left."""
+_TURNS = (LineKind.PROMPT, LineKind.RESULT, LineKind.SUMMARY, LineKind.ASSISTANT, LineKind.BOUNDARY)
+
+
+def _turn_before(lines: Table, up: Table, row: int) -> int:
+    """Row of the nearest ancestor that is part of a turn: caveats, hooks and attachments may stand before a prompt."""
+    at = int(up[row])
+    while at >= 0 and lines["kind"][at] not in _TURNS:
+        above = int(up[at])
+        at = above if above < at else -1
+    return at
+
+
+def _ancestors(up: Table, row: int, last: int) -> set[int]:
+    found: set[int] = set()
+    at = int(up[row])
+    while at > last:
+        found.add(at)
+        above = int(up[at])
+        at = above if above < at else -1
+    return found
+
+
+def _descendants(line_thread: Table, up: Table, parent: int, row: int, thread: int) -> set[int]:
+    """Rows between parent and row whose chain leads to parent."""
     found = {parent}
     for r in range(parent + 1, row):
         if line_thread[r] == thread and int(up[r]) in found:

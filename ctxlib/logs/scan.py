@@ -116,8 +116,7 @@ def _assemble(
     order = identity.Order(corpus, thread_table)
     calls, undated = identity.calls(corpus, thread_table, thread_of, order, window.since, window.until)
     blocks = contents.blocks(corpus, thread_of, again, calls, order, window.since, window.until)
-    marks = contents.usable_marks(corpus, thread_of)
-    marks = marks[~again[marks["line"]]]
+    marks = contents.usable_marks(corpus, thread_of, again)
     mark_thread = thread_of[marks["line"]]
     made = order.first(
         lines["uuid"][marks["line"]],

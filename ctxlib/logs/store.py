@@ -128,7 +128,7 @@ def known(connection: sqlite3.Connection, roots: Sequence[str]) -> dict[str, Kep
     """What is kept of all files below the roots, by path."""
     out: dict[str, Kept] = {}
     for root in roots:
-        begin = os.path.join(root, "")
+        begin = os.path.join(root, "").encode("utf-8", "replace").decode()
         rows = connection.execute(
             "SELECT path, source, size, mtime_ns, read_end, checked, packed FROM extracts WHERE path >= ? AND path < ?",
             (begin, begin[:-1] + chr(ord(begin[-1]) + 1)),
@@ -142,8 +142,9 @@ def keep(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
     values = []
     for row in rows:
         try:
+            row.path.encode()
             checked = fingerprint(row.path, row.extract.end)
-        except OSError:  # it is gone again: there is nothing to know it by
+        except (OSError, UnicodeEncodeError):  # it is gone again, or its name is no text: it is read each time
             continue
         packed = pack(row.extract)
         values.append((row.path, row.source, row.size, row.mtime_ns, row.extract.end, checked, packed))
@@ -175,7 +176,7 @@ def grew(path: str, kept: Kept, size: int) -> bool:
 
 def pack(extract: Extract) -> bytes:
     tables = {name: table.tobytes() for name, table in extract.tables.items()}
-    fields = (extract.pool, tables, "\n".join(extract.call_ids), extract.lines, extract.end, extract.open_tail)
+    fields = (extract.pool, tables, extract.call_ids, extract.lines, extract.end, extract.open_tail)
     return zstandard.ZstdCompressor(1).compress(msgspec.msgpack.encode(fields))
 
 
@@ -183,7 +184,7 @@ def unpack(packed: bytes) -> Extract:
     """The extract of a row. Its arrays are read-only views."""
     pool, tables, ids, lines, end, open_tail = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed))
     arrays = {name: np.frombuffer(tables[name], dtype) for name, dtype in RAW.items()}
-    return Extract(pool, arrays, ids.split("\n") if ids else [], lines, end, open_tail)
+    return Extract(pool, arrays, ids, lines, end, open_tail)
 
 
 def clear(path: Path) -> int:

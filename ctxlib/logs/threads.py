@@ -29,11 +29,13 @@ class Place(NamedTuple):
     session: str  # of an agent's file below a session's folder
 
 
-def place(path: str) -> Place:
+def place(path: str, root: str = "") -> Place:
+    """`root`: folders down to it say nothing of what a file is."""
+    above = len(PurePath(root.replace("\\", "/")).parts) if root else 0
     parts = PurePath(path.replace("\\", "/")).parts
     agent = _AGENT_FILE.match(parts[-1])
     stem = parts[-1].removesuffix(".jsonl")
-    if "subagents" in parts[:-1]:
+    if "subagents" in parts[above:-1]:
         at = len(parts) - 2 - parts[:-1][::-1].index("subagents")
         folder = parts[at - 2] if at >= 2 else ""
         return Place(stem, folder, agent[1] if agent else stem, parts[at - 1] if at else "")
@@ -43,7 +45,7 @@ def place(path: str) -> Place:
 def split(corpus: Corpus) -> tuple[Table, Table]:
     """(threads, thread of each line). Lines of a thread may lie in two files: a sub-agent written inline and apart."""
     lines, file_of, names = corpus.tables["lines"], corpus.file_of["lines"], corpus.names
-    places = [place(info.path) for info in corpus.files]
+    places = [place(info.path, info.root) for info in corpus.files]
     sessions = _sessions(corpus, places)
     projects = _projects(corpus, places)
 

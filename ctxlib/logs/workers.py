@@ -7,6 +7,7 @@ size beforehand; this process takes a share of its own.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import pickle
@@ -101,7 +102,7 @@ def _start(jobs: list[Job]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
         env={**os.environ, "PYTHONPATH": path},
     )
     assert process.stdin is not None
-    with process.stdin as stdin:
+    with contextlib.suppress(OSError), process.stdin as stdin:  # a worker that ended already: read_all sees it
         pickle.dump([tuple(job) for job in jobs], stdin)
     return process, file
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ctxlib.logs import Logs
-from ctxlib.models import Price, price, rates_at
+from ctxlib.models import Price, canonical, price, rates_at
 from ctxlib.tables import NULL, Table, UsageScope, frame
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def costs(logs: Logs, calls: Table) -> Table:
     for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(calls)], strict=False):
         code, day, fast = ordered[begin].tolist()
         moment = datetime.fromtimestamp(day * 86_400, UTC) if day > 0 else None
-        found = price(logs.names.strings[code] + ("-fast" if fast else ""), when=moment, overrides=logs.prices)
+        found = price(canonical(logs.names.strings[code]) + ("-fast" if fast else ""), when=moment, overrides=logs.prices)
         if found is None:
             continue
         rows = order[begin:end]

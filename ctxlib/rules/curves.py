@@ -93,13 +93,15 @@ def sessions(logs: Logs) -> Table:
     out["measured"] = np.bincount(rank, minlength=len(out)) if len(rank) else 0
     out["peak_ctx"] = out["last_ctx"] = NULL
     order = np.lexsort((curve["turn"], rank))
-    rank, ctx, turn, call = rank[order], curve["ctx"][order], curve["turn"][order], curve["call"][order]
+    rank, ctx, turn = rank[order], curve["ctx"][order], curve["turn"][order]
     ends = np.flatnonzero(np.append(rank[1:] != rank[:-1], True)) if len(rank) else rank
     out["last_ctx"][rank[ends]] = ctx[ends]
-    out["model"][rank[ends]] = calls["model"][call[ends]]
     highest = np.lexsort((-turn, ctx, rank))  # the last of each rank: highest, and its first turn
     out["peak_ctx"][rank[highest]] = ctx[highest]
     out["peak_turn"][rank[highest]] = turn[highest]
+    every = np.flatnonzero(calls["inside"])
+    last_call = every[np.searchsorted(calls["thread"][every], thread, side="right") - 1] if len(every) else every
+    out["model"] = calls["model"][last_call]
     first, last = _ends(calls[calls["inside"]], thread)
     out["started"], out["ended"] = first, last
     return out[np.lexsort((out["session"], out["started"]))]
@@ -193,7 +195,8 @@ def sessions_df(logs: Logs) -> pd.DataFrame:
 
 def calls_df(logs: Logs) -> pd.DataFrame:
     """Every call once (X-cache's pool): call_id, session, agent, thread_kind, project, seq, ts, model, tokens by kind,
-    ctx (tokens, <NA> = unmeasured), scope (call; turn and stage are sums over several calls), miss (why a cache prefix was not found, where the log says so), missed (tokens)."""
+    ctx (tokens, <NA> = unmeasured), scope (call; turn and stage are sums over several calls), miss (why a cache prefix
+    was not found, where the log says so), missed (tokens)."""
     calls = logs.calls[logs.calls["inside"] & logs.calls["origin"]]
     threads, names = logs.threads[calls["thread"]], logs.names
     columns = {

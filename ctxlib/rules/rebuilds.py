@@ -60,9 +60,11 @@ def rebuilds(logs: Logs) -> Table:
 
 
 def _causes(logs: Logs, calls: Table, before: Table, gap: Table) -> Table:
-    marks = logs.marks[logs.marks["kind"] != MarkKind.MICRO]
-    lines = np.sort(marks["line"])
-    compacted = np.searchsorted(lines, calls["pos"]) > np.searchsorted(lines, before["pos"])
+    full = logs.marks["kind"] != MarkKind.MICRO
+    span = int(max(logs.calls["pos"].max(initial=0), logs.marks["line"].max(initial=0))) + 2
+    marks = np.sort(logs.mark_thread[full].astype("i8") * span + logs.marks["line"][full])
+    thread = calls["thread"].astype("i8") * span
+    compacted = np.searchsorted(marks, thread + calls["pos"]) > np.searchsorted(marks, thread + before["pos"])
     logged = np.array(logs.names.strings, "U32")[calls["miss"]]
     long = before["cache_write_1h"] > before["cache_write_5m"]
     return np.select(

@@ -3,8 +3,9 @@
 from ctxlib.sources.base import Extract, Rows, Source
 from ctxlib.sources.claude_code import SOURCE as CLAUDE_CODE
 from ctxlib.sources.fabro import SOURCE as FABRO
+from ctxlib.sources.openprogram import SOURCE as OPENPROGRAM
 
 # The first whose is_log holds has a file: those that look into it come before those that go by its ending.
-SOURCES = (FABRO, CLAUDE_CODE)
+SOURCES = (FABRO, OPENPROGRAM, CLAUDE_CODE)
 
-__all__ = ["CLAUDE_CODE", "FABRO", "SOURCES", "Extract", "Rows", "Source"]
+__all__ = ["CLAUDE_CODE", "FABRO", "OPENPROGRAM", "SOURCES", "Extract", "Rows", "Source"]

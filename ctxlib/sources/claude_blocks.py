@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Any
 
@@ -18,6 +19,7 @@ EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 SHELLS = ("Bash", "PowerShell")
 CATEGORIES = {category.name.lower(): category for category in Category}
 _FILE_NAME = re.compile(r"[^\s'\"`;|&<>()=:,/\\]+\.[A-Za-z0-9_]{1,12}(?![^\s'\"`;|&<>()=:,/\\])")
+_MOST = 2**53  # an offset beyond is none
 _MESSAGES = int(Category.MESSAGES)
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
@@ -116,9 +118,10 @@ def file_name(path: str) -> int:
 def whole_number(value: Any) -> int:
     """ "10" = 10, missing = NULL."""
     try:
-        return NULL if value is None else int(float(value))
+        number = NULL if value is None else int(float(value))
     except (ValueError, OverflowError):
         return NULL
+    return number if abs(number) < _MOST else NULL
 
 
 def _tool_use(rows: Rows, row: int, block: Block) -> None:
@@ -128,7 +131,7 @@ def _tool_use(rows: Rows, row: int, block: Block) -> None:
     offset, limit = whole_number(given.offset), whole_number(given.limit)
     if given.pages:  # of a PDF: other pages are another range
         numbers = re.findall(r"\d+", given.pages)[:2]
-        offset, limit = (int(numbers[0]), int(numbers[-1])) if numbers else (offset, limit)
+        offset, limit = (whole_number(numbers[0]), whole_number(numbers[-1])) if numbers else (offset, limit)
     tool, at = rows.code(name, 200), rows.code(normal_path(path)) if path else 0
     size = len(name) + _characters(block.input)
     kind, use = int(BlockKind.TOOL_INPUT), rows.ident(block.id)
@@ -208,7 +211,11 @@ def _compact(block: Block) -> int:
 
 
 def _characters(raw: Raw) -> int:
+    """Characters as compact JSON, however the log spells it."""
     text = bytes(raw)
+    if b'": ' in text or b"\\u" in text:
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            text = msgspec.json.encode(msgspec.json.decode(text))
     return len(text) if text.isascii() else len(text.decode("utf-8", "replace"))
 
 

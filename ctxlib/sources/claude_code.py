@@ -6,6 +6,8 @@ forks, threads) is decided in logs/identity.py.
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +23,10 @@ from ctxlib.sources.claude_lines import Compaction, Line, Message, ToolOutcome, 
 from ctxlib.tables import NO_TIME, NULL, LineKind, MarkKind, UsageScope
 
 _minutes: dict[str, int] = {}  # "2026-10-01T09:30:" -> milliseconds: lines of one minute come together
+_SECONDS = re.compile(r"[0-5][0-9]\.[0-9]{3}Z", re.ASCII)
+_YEARS = (-62_000_000_000_000, 253_000_000_000_000)  # milliseconds: in any zone a year from 1 to 9999
+_MOST = 10**15  # tokens: a count beyond is absurd, and no count
+_RECORD = re.compile(rb'\{"(?:parentUuid|type|uuid|sessionId|timestamp|isSidechain|cwd)":')
 _GLUED = b'}{"'  # quotes cannot stand so inside a string
 
 
@@ -50,33 +56,36 @@ def read_line(rows: Rows, no: int, line: bytes) -> None:
     try:
         _record(rows, no, typed(line))
         return
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         pass
     text = line.strip(b" \t\r\n\0\xef\xbb\xbf")
     if not text:
         if b"\0" in line:
             rows.note(no, "nul_line")
         return
-    try:
-        records = decode(text)
-    except (ValueError, RecursionError):
-        rows.note(no, "half_written" if text[:1] == b"{" and text[-1:] != b"}" else "no_json")
-        records = _first_of_broken(text)
-    if len(records) > 1:
-        rows.note(no, "glued_records")
-    for record in records:
-        _record(rows, no, record)
+    for part in filter(None, map(bytes.strip, text.split(b"\0"))):  # padding after a crash may stand between records
+        try:
+            records = decode(part)
+        except (ValueError, RecursionError):
+            rows.note(no, "half_written" if part[:1] == b"{" and part[-1:] != b"}" else "no_json")
+            records = _whole_of_broken(part)
+        if len(records) > 1:
+            rows.note(no, "glued_records")
+        for record in records:
+            _record(rows, no, record)
 
 
-def _first_of_broken(text: bytes) -> list[Line]:
-    """The whole record at the start of a line whose rest is broken: two glued records, the second half-written."""
+def _whole_of_broken(text: bytes) -> list[Line]:
+    """The whole record beside a broken one on the same line: before a half-written second, or after a half-written first."""
     at = text.find(_GLUED)
-    if at < 0:
-        return []
-    try:
-        return decode(text[: at + 1])
-    except ValueError:
-        return []
+    pieces = [text[: at + 1]] if at >= 0 else []
+    pieces += [text[found.start() :] for found in itertools.islice(_RECORD.finditer(text, 1), 40)]
+    for piece in pieces:
+        try:
+            return [typed(piece)]
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue
+    return []
 
 
 def _record(rows: Rows, no: int, line: Line) -> None:
@@ -118,7 +127,7 @@ def _assistant(rows: Rows, row: int, line: Line) -> LineKind:
         message.stop_reason is not None,
         usage.speed == "fast",
         rows.code(miss.type if miss else None),
-        NULL if miss is None or miss.cache_missed_input_tokens is None else miss.cache_missed_input_tokens,
+        _first(miss.cache_missed_input_tokens) if miss else NULL,
         UsageScope.CALL,
     )
     rows.usage.append(known)
@@ -185,7 +194,9 @@ def _command_output(rows: Rows, row: int, content: str) -> None:
         rows.add("evidence", row, rows.code("context_output"), rows.code(found.model), window)
     for category, name, tokens, kind in found.rows:
         number = claude_blocks.CATEGORIES.get(category, 0)
-        rows.add("counted", row, number, rows.code(name, 80), rows.code(kind), tokens)
+        # A row of no category that /context has may be somebody's text: it counts, its words stay out.
+        known = name if category not in ("", "other") else ""
+        rows.add("counted", row, number, rows.code(known, 80), rows.code(kind), tokens)
     rows.add("counted", row, 0, 0, rows.code("total"), found.used)
 
 
@@ -210,7 +221,7 @@ def read_usage(usage: Usage) -> tuple[int, ...]:
                 ctx = sum(map(_count, parts)) or ctx
                 break
     details = usage.output_tokens_details
-    reasoning = details.thinking_tokens if details and details.thinking_tokens is not None else NULL
+    reasoning = _first(details.thinking_tokens) if details else NULL
     output = _count(usage.output_tokens)
     return (fresh, read, written, written - long, long, written - short - long, output, reasoning, ctx or NULL)
 
@@ -220,7 +231,7 @@ def instant(text: str | None) -> int:
     if not text:
         return NO_TIME
     minute = _minutes.get(text[:17])
-    if minute is not None and len(text) == 24 and text[17:19].isdecimal() and text[20:23].isdecimal():
+    if minute is not None and _SECONDS.fullmatch(text, 17):
         return minute + 1000 * int(text[17:19]) + int(text[20:23])
     try:
         moment = datetime.fromisoformat(text)
@@ -229,7 +240,9 @@ def instant(text: str | None) -> int:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     at = round(moment.timestamp() * 1000)
-    if len(text) == 24 and text[19] == "." and text[23] == "Z":  # as all 210,270 times of real logs are written
+    if not _YEARS[0] < at < _YEARS[1]:
+        return NO_TIME
+    if _SECONDS.fullmatch(text, 17):  # as all 210,270 times of real logs are written
         if len(_minutes) > 50_000:
             _minutes.clear()
         _minutes[text[:17]] = at - at % 60_000
@@ -237,11 +250,11 @@ def instant(text: str | None) -> int:
 
 
 def _count(value: Any) -> int:
-    return max(0, value or 0)
+    return value if value and 0 < value < _MOST else 0
 
 
 def _first(*values: int | None) -> int:
-    return next((value for value in values if value is not None), NULL)
+    return next((value for value in values if value is not None and 0 <= value < _MOST), NULL)
 
 
 SOURCE = Source("claude_code", default_roots, is_log, read_line)

@@ -8,7 +8,7 @@ lose a call. So a line that the typed decoder refuses is read untyped and every 
 from __future__ import annotations
 
 import json
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Raw, Struct
@@ -163,18 +163,21 @@ def decode(line: bytes) -> list[Line]:
 
 
 def decode_input(raw: Raw) -> ToolInput:
+    """The arguments of a tool; none of them where they cannot be read."""
     if not raw:
         return ToolInput()
     try:
         return _INPUT.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        value = _untyped(bytes(raw))[0]
-        return fit(ToolInput, value) if isinstance(value, dict) else ToolInput()
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return fit(ToolInput, decode_any(raw))
 
 
 def decode_any(raw: Raw) -> dict[str, Any]:
-    """An attachment, untyped: its shapes are many and rare."""
-    value = _untyped(bytes(raw))[0] if raw else None
+    """An attachment, untyped: its shapes are many and rare. {} for what is no object, or nested beyond reading."""
+    try:
+        value = _untyped(bytes(raw))[0] if raw else None
+    except (ValueError, RecursionError):
+        value = None
     return value if isinstance(value, dict) else {}
 
 
@@ -213,20 +216,17 @@ def fit(kind: type[_T], record: dict[str, Any]) -> _T:
         try:
             setattr(out, field.name, msgspec.convert(value, field.type, strict=False))
         except (msgspec.MsgspecError, ValueError, OverflowError):
-            inner = _struct_in(field.type)
-            if inner is not None and isinstance(value, dict):
-                setattr(out, field.name, fit(inner, value))
-            elif inner is not None and isinstance(value, list):
-                setattr(out, field.name, [fit(inner, item) for item in value if isinstance(item, dict)])
+            _fit_inner(out, field.name, field.type, value)
     return out
 
 
-def _struct_in(annotation: Any) -> type[Struct] | None:
-    """The Struct inside `X | None`, `list[X]` or `str | list[X]`."""
-    if isinstance(annotation, type) and issubclass(annotation, Struct):
-        return annotation
-    for argument in get_args(annotation):
-        found = _struct_in(argument)
-        if found is not None:
-            return found
-    return None
+def _fit_inner(out: Struct, name: str, annotation: Any, value: Any) -> None:
+    """Sets a nested record, or a list of records, to what of it fits its kind."""
+    members = get_args(annotation) or (annotation,)
+    for member in members:
+        if isinstance(value, dict) and isinstance(member, type) and issubclass(member, Struct):
+            setattr(out, name, fit(member, value))
+        elif isinstance(value, list) and get_origin(member) is list:
+            (inner,) = get_args(member)
+            if isinstance(inner, type) and issubclass(inner, Struct):
+                setattr(out, name, [fit(inner, item) for item in value if isinstance(item, dict)])

@@ -55,8 +55,8 @@ def read_file(path: str) -> Extract:
         return rows.extract(lines=lines, end=len(data), open_tail=False)
     try:
         document = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        rows.note(1, "half_written" if data[:1] == b"{" and data.rstrip()[-1:] != b"}" else "no_json")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        rows.note(1, "half_written" if "truncated" in str(error) else "no_json")
         document = None
     if isinstance(document, dict):
         _run(rows, document)

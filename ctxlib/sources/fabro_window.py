@@ -27,6 +27,8 @@ def snapshot(rows: Rows, row: int, window: dict[str, Any], seq: int) -> bool:
     parts = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     total = number(window.get("input_tokens"), NULL)
     if total == NULL and not parts:
+        reason = code(window.get("unavailable_reason"))
+        told(rows, row, "unavailable", reason) if reason else None
         return False
     told(rows, row, "total", code(window.get("count_method"), "local_estimate"), total)
     told(rows, row, "window", value=number(window.get("context_window_tokens"), NULL))
@@ -40,7 +42,8 @@ def snapshot(rows: Rows, row: int, window: dict[str, Any], seq: int) -> bool:
         told(rows, row, "part", name, number(part.get("tokens")), category=CATEGORIES.get(name, Category.CONTROLS))
     warnings = window.get("warnings")
     for warning in warnings if isinstance(warnings, list) else ():
-        told(rows, row, "warning", code(held({"": warning}, "").get("code"), "token_count_warning"))
+        named = code(held({"": warning}, "").get("code"))
+        told(rows, row, "warning", named if named.isidentifier() else "token_count_warning")
     return True
 
 

@@ -72,7 +72,6 @@ def test_only_files_changed_since_are_read(root: Path) -> None:
     assert names([root], since_ms=10**12 + 1) == ["b.jsonl"]
 
 
-@pytest.mark.xfail(strict=True, reason="the store cannot keep such a path, and UnicodeEncodeError is not caught")
 def test_an_undecodable_name_is_a_file_like_any_other(make: Any, root: Path) -> None:
     """Bytes that are no UTF-8 in a name: still read, still printable in every output."""
     from ctxlib.readout import detail, dumps

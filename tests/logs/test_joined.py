@@ -16,8 +16,6 @@ from ctxlib.logs.store import pack, unpack
 from ctxlib.sources import CLAUDE_CODE
 from ctxlib.sources.base import joined, without_tail
 
-LOST = pytest.mark.xfail(strict=True, reason="pack() joins the ids of calls by line ends")
-
 
 @pytest.fixture(scope="module")
 def lines(make: Any) -> list[bytes]:
@@ -99,7 +97,7 @@ def test_the_sample_logs_in_halves(make: Any) -> None:
         assert make.told(grown(data, [cut])) == make.told(make.extract(data)), file.name
 
 
-IDS = [[], ["r1", "r2"], pytest.param([""], marks=LOST), pytest.param(["r\n1", "r2"], marks=LOST)]
+IDS = [[], ["r1", "r2"], [""], ["r\n1", "r2"]]
 
 
 @pytest.mark.parametrize("ids", IDS, ids=["none", "two", "empty", "line end"])

@@ -97,7 +97,6 @@ def test_a_sub_agents_compaction_is_the_sub_agents(make: Any, scanned: Any) -> N
     assert (found["session"], found["thread"], found["ctx_before"], found["ctx_after"]) == ("s1", "77", 160_000, 20_000)
 
 
-@pytest.mark.xfail(strict=True, reason="place() looks at the whole path, above the root too")
 def test_a_root_below_a_folder_named_subagents_holds_main_sessions(make: Any, tmp_path: Path) -> None:
     """Where the logs are kept must not decide what they are: all sessions would vanish."""
     root = tmp_path / "subagents" / "projects"
