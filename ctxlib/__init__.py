@@ -27,6 +27,7 @@ _HOMES = {
     "ctxlib.accounting.calibrate": ("fits_df",),
     "ctxlib.accounting.ground_truth": ("truths_df",),
     "ctxlib.accounting.snapshot": ("snapshots_df",),
+    "ctxlib.accounting.told": ("stage_view", "told_snapshots", "told_snapshots_df"),
     "ctxlib.accounting.contract": ("Snapshot",),
     "ctxlib.accounting.moment": ("snapshot",),
     "ctxlib.findings": ("findings_df",),
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from ctxlib.accounting.rent import rent_df
     from ctxlib.accounting.residents import residents_df
     from ctxlib.accounting.snapshot import snapshots_df
+    from ctxlib.accounting.told import stage_view, told_snapshots, told_snapshots_df
     from ctxlib.figures import plot_breakdown, plot_categories, plot_compactions, plot_curves
     from ctxlib.findings import findings_df
     from ctxlib.logs import Logs, scan
@@ -100,6 +102,9 @@ __all__ = [
     "snapshot",
     "snapshots_df",
     "spend_df",
+    "stage_view",
+    "told_snapshots",
+    "told_snapshots_df",
     "tools_df",
     "truths_df",
 ]

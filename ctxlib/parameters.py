@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ctxlib.bundle import sample_root
 from ctxlib.logs import Logs, scan
-from ctxlib.logs.discover import roots_of
 from ctxlib.mask import masked
+from ctxlib.roots import roots_of
 
 MOST_TOP = 100
 

@@ -11,6 +11,7 @@ from ctxlib.logs import Logs
 from ctxlib.rules import cache, compactions, curves
 from ctxlib.tables import NO_TIME, UsageScope
 
+NOTHING = "nothing was skipped"
 MOST = 5  # findings on the front page
 
 
@@ -58,7 +59,7 @@ def skipped(logs: Logs) -> str:
         (unmeasured, "call", "without a measured context"),
     )
     said = [f"{count:,} {noun}{'s' * (count != 1)} {why}" for count, noun, why in counts if count]
-    return ", ".join(said) if said else "nothing was skipped"
+    return ", ".join(said) if said else NOTHING
 
 
 def _tiles(logs: Logs, table: Any, money: cache.CacheTotals) -> list[dict[str, str]]:

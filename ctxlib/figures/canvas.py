@@ -207,6 +207,7 @@ def show(drawn: Axes | Figure | go.Figure) -> Picture | Plot:
     """What a cell ends with: the figure as SVG (the same bytes every time) or plotly JSON, with its alt text; closed."""
     if not isinstance(drawn, (Axes, Figure)):
         spec = json.loads(drawn.to_json())
+        spec["layout"].pop("template", None)  # plotly's own style, 6 kB a figure, all of which is overruled
         title = spec.get("layout", {}).get("title", {}).get("text", "Interactive figure")
         return Plot({"data": spec["data"], "layout": spec["layout"]}, str(title))
     import matplotlib.pyplot as plt
@@ -235,7 +236,7 @@ def explorable(
 
     axis = {"zeroline": False, "gridcolor": "rgba(128,128,128,0.25)", "rangemode": "tozero"}
     base = {
-        "template": None,
+        "template": {},
         "title": {"text": title, "font": {"size": 15}, "x": 0, "xref": "paper"},
         "height": height,
         "margin": {"l": 64, "r": 16, "t": 48, "b": 48},

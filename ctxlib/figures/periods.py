@@ -34,5 +34,5 @@ def periods(times: pd.Series[pd.Timestamp]) -> Periods:
     if span <= DAYS:
         return Periods("day", days)
     if span <= WEEKS:
-        return Periods("week from", days - pd.to_timedelta(days.dt.weekday, unit="D"))
+        return Periods("week from", days - pd.to_timedelta(days.dt.day_of_week, unit="D"))
     return Periods("month", days - pd.to_timedelta(days.dt.day - 1, unit="D"))

@@ -2,6 +2,6 @@
 
 from ctxlib.logs.extracts import Progress
 from ctxlib.logs.scan import Logs, scan
-from ctxlib.logs.span import DAYS, Span, span
+from ctxlib.span import DAYS, Span, span
 
 __all__ = ["DAYS", "Logs", "Progress", "Span", "scan", "span"]

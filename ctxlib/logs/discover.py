@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,25 +23,6 @@ class LogFile(NamedTuple):
 class Unreadable(NamedTuple):
     path: str
     cause: str
-
-
-def roots_of(
-    named: Iterable[str | Path] = (), *, environ: Mapping[str, str] | None = None, home: Path | None = None
-) -> list[Path]:
-    """The folders to scan: the named ones, else each source's default roots that exist.
-
-    Raises FileNotFoundError for a named root that is no folder.
-    """
-    given = [Path(root).expanduser() for root in named]
-    for root in given:
-        if not root.is_dir():
-            raise FileNotFoundError(f"no such folder: {root}")
-    if given:
-        return given
-    environ = os.environ if environ is None else environ
-    home = home or Path(environ.get("HOME") or Path.home())
-    found = [root for source in SOURCES for root in source.default_roots(environ, home)]
-    return list(dict.fromkeys(found))
 
 
 def find(roots: Iterable[str | Path], *, since_ms: int) -> tuple[list[LogFile], list[Unreadable]]:

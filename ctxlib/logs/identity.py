@@ -96,7 +96,9 @@ def _split_constant_ids(key: Table, usage: Table, line: Table, thread: Table) ->
     # A constant: its calls begin with other lines and count otherwise, here or in another session.
     begins = np.flatnonzero(new)
     ids = k[begins]
-    distinct = [np.unique(np.stack([ids, column], axis=1), axis=0)[:, 0] for column in _told(u[begins], by_line[begins])]
+    distinct = [
+        np.unique(np.stack([ids, column], axis=1), axis=0)[:, 0] for column in _told(u[begins], by_line[begins])
+    ]
     repeated = [np.unique(found, return_counts=True) for found in distinct]
     constant = [found[counts > 1] for found, counts in repeated]
     shared = np.isin(k, np.intersect1d(constant[0], constant[1])) & (by_line != 0)

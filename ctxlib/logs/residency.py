@@ -33,7 +33,9 @@ class Clock:
         return (at - self._start[known]).astype("i4")
 
 
-def compacted(blocks: Table, marks: Table, mark_thread: Table, kept: list[tuple[int, int, int, int]], clock: Clock) -> Table:
+def compacted(
+    blocks: Table, marks: Table, mark_thread: Table, kept: list[tuple[int, int, int, int]], clock: Clock
+) -> Table:
     """`cleared` by full compactions: the call after the first boundary that follows the block in its thread.
 
     `kept`: (thread, first row, last row, row of the boundary) of the lines that a compaction preserved: their blocks

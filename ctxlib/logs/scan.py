@@ -12,11 +12,12 @@ import numpy as np
 
 from ctxlib.logs import contents, identity, threads
 from ctxlib.logs.corpus import FileInfo, Names, gather
-from ctxlib.logs.discover import Unreadable, find, roots_of
+from ctxlib.logs.discover import Unreadable, find
 from ctxlib.logs.extracts import Progress, harvest
-from ctxlib.logs.span import BEGINNING, Span, span
 from ctxlib.models.prices import Overrides
+from ctxlib.roots import roots_of
 from ctxlib.sources import Extract
+from ctxlib.span import BEGINNING, Span, span
 from ctxlib.tables import Table
 
 _BAD = ("half_written", "no_json")

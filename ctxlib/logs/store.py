@@ -22,6 +22,7 @@ import numpy as np
 import xxhash
 import zstandard
 
+from ctxlib.roots import cache_folder
 from ctxlib.sources.base import Extract
 from ctxlib.tables import RAW
 
@@ -66,18 +67,8 @@ class Row(NamedTuple):
     extract: Extract
 
 
-def folder() -> Path:
-    """CTXLIB_CACHE_DIR, else the user's cache folder."""
-    named = os.environ.get("CTXLIB_CACHE_DIR")
-    if named:
-        return Path(named).expanduser()
-    from platformdirs import user_cache_path
-
-    return user_cache_path("ctxlib", appauthor=False)
-
-
 def file() -> Path:
-    return folder() / "extracts.sqlite3"
+    return cache_folder() / "extracts.sqlite3"
 
 
 @contextmanager

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ctxlib.models import full_window, million_hint
+from ctxlib.roots import claude_code as default_roots
 from ctxlib.sources import claude_blocks
 from ctxlib.sources import context_output as context
 from ctxlib.sources.base import Rows, Source
@@ -28,15 +27,6 @@ _YEARS = (-62_000_000_000_000, 253_000_000_000_000)  # milliseconds: in any zone
 _MOST = 10**15  # tokens: a count beyond is absurd, and no count
 _RECORD = re.compile(rb'\{"(?:parentUuid|type|uuid|sessionId|timestamp|isSidechain|cwd)":')
 _GLUED = b'}{"'  # quotes cannot stand so inside a string
-
-
-def default_roots(environ: Mapping[str, str], home: Path) -> list[Path]:
-    """CLAUDE_CONFIG_DIR (a comma list), else both default folders, each that exists."""
-    named = [
-        Path(part.strip()).expanduser() for part in environ.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()
-    ]
-    homes = named or [home / ".config" / "claude", home / ".claude"]
-    return [folder / "projects" if (folder / "projects").is_dir() else folder for folder in homes if folder.is_dir()]
 
 
 def is_log(path: str) -> bool:

@@ -7,12 +7,12 @@ stage's context goes to the `told` table. Unknown events are passed over and not
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from ctxlib.roots import fabro as default_roots
 from ctxlib.sources import fabro_events
 from ctxlib.sources.base import Extract, Rows, Source, whole
 from ctxlib.sources.claude_code import instant
@@ -21,13 +21,6 @@ from ctxlib.sources.fabro_window import counts, model_of, snapshot
 from ctxlib.tables import LineKind, UsageScope
 
 _HEAD = 8192  # bytes in which a file of a run names the run
-
-
-def default_roots(environ: Mapping[str, str], home: Path) -> list[Path]:
-    """FABRO_HOME, else ~/.fabro, where it exists."""
-    named = environ.get("FABRO_HOME", "")
-    folder = Path(named).expanduser() if named else home / ".fabro"
-    return [folder] if folder.is_dir() else []
 
 
 def is_log(path: str) -> bool:

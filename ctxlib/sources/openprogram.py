@@ -9,12 +9,12 @@ whose folder is not beside it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from ctxlib.roots import openprogram as default_roots
 from ctxlib.sources import openprogram_context, openprogram_ledger, openprogram_nodes
 from ctxlib.sources.base import Extract, Rows, Source, whole
 from ctxlib.sources.entries import block, characters, code, label, line, number, text, usage
@@ -24,11 +24,6 @@ from ctxlib.tables import NO_TIME, NULL, BlockKind, Category, LineKind, MarkKind
 
 _META, _LEDGER = "meta.json", "usage.db"
 _TURNS = "turns"  # the agent under which sums stand where the calls themselves are known
-
-
-def default_roots(environ: Mapping[str, str], home: Path) -> list[Path]:
-    """~/.openprogram and its profiles (~/.openprogram-<name>), those that exist."""
-    return sorted(path for path in home.glob(".openprogram*") if path.is_dir())
 
 
 def is_log(path: str) -> bool:

@@ -109,7 +109,7 @@ def compactions(pairs: list[tuple[int | None, int | None, int | None]], project:
     return df.astype(dict.fromkeys(("before", "after", "ctx_before", "ctx_after"), "Int64"))
 
 
-COMPACTION = [  # fmt: skip
+COMPACTION = [
     "session",
     "thread",
     "project",

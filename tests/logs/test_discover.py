@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ctxlib import scan
-from ctxlib.logs.discover import find, roots_of
+from ctxlib.logs.discover import find
+from ctxlib.roots import roots_of
 
 
 def names(roots: list[Path], since_ms: int = 0) -> list[str]:

@@ -52,7 +52,6 @@ def test_a_summary_alone_is_a_compaction_inferred(make: Any, scanned: Any) -> No
     assert told(scanned(s)) == [("inferred", 150_000, "call", 30_000, "call", 150_000, 30_000)]
 
 
-@pytest.mark.xfail(strict=True, reason="usable_marks drops every summary of a file that has a boundary anywhere")
 def test_an_old_session_resumed_by_a_newer_version_keeps_its_first_compaction(make: Any, scanned: Any) -> None:
     """Before 2.0 only the summary is written, since then a boundary too; one file may hold both."""
     s = start(make)

@@ -1,0 +1,127 @@
+"""Answers that were given before: the same question about logs that have not changed is answered at once.
+
+An answer holds as long as no file below the roots has changed, appeared or gone (name, size and time of each), and as
+long as `since`, which moves with the clock, has not passed the time of a line. Finding that out takes a walk and a
+look-up, and none of the packages that computing takes: 0.1 s instead of 1.5 s on 1 GB of logs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ctxlib.span import BEGINNING, Span
+
+if TYPE_CHECKING:
+    from ctxlib.logs import Logs
+
+NAME = "answers.sqlite3"  # in the cache folder
+_MOST = 64  # answers kept
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS answers (
+    question TEXT PRIMARY KEY, listing TEXT NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
+    since TEXT NOT NULL, texts TEXT NOT NULL, said TEXT NOT NULL)
+"""
+
+
+class Answer(NamedTuple):
+    """What a command printed and wrote, and what it said on stderr."""
+
+    texts: list[str]
+    said: str
+
+
+def question(kind: str, *details: object) -> str:
+    """The key of a question: its kind and all that it depends on, this program and its price list included."""
+    package = Path(__file__).parent
+    code = [
+        (path.name, info.st_size, info.st_mtime_ns) for path in sorted(package.rglob("*.py")) if (info := path.stat())
+    ]
+    try:
+        prices = version("genai-prices")
+    except PackageNotFoundError:
+        prices = ""
+    return _hash(repr((kind, details, code, prices)))
+
+
+def listing(roots: Sequence[Path], since: int) -> str:
+    """A hash over every file below the roots that changed at or after `since` (milliseconds)."""
+    found: list[tuple[str, int, int]] = []
+    waiting = [os.path.abspath(root) for root in roots]
+    seen: set[tuple[int, int]] = set()
+    earliest = since * 1_000_000 if since > BEGINNING else 0
+    while waiting:
+        folder = waiting.pop()
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                try:
+                    info = entry.stat()
+                    if entry.is_dir():
+                        if (info.st_dev, info.st_ino) not in seen:
+                            seen.add((info.st_dev, info.st_ino))
+                            waiting.append(entry.path)
+                    elif info.st_mtime_ns >= earliest:
+                        found.append((entry.path, info.st_size, info.st_mtime_ns))
+                except OSError:
+                    found.append((entry.path, -1, -1))  # unreadable: counted, as long as it stays so
+    return _hash(repr(sorted(found)))
+
+
+def find(path: Path, asked: str, roots: Sequence[Path], window: Span) -> Answer | None:
+    """The answer given before, with the `since` of now; None where there is none, or it no longer holds."""
+    if not path.is_file():
+        return None
+    try:
+        with closing(sqlite3.connect(path, timeout=5.0)) as connection:
+            row = connection.execute(
+                "SELECT listing, low, high, since, texts, said FROM answers WHERE question = ?", (asked,)
+            ).fetchone()
+    except sqlite3.Error:
+        return None
+    if row is None or not row[1] < window.since <= row[2] or row[0] != listing(roots, window.since):
+        return None
+    now = json.dumps(window.texts()[0])
+    texts = [text.replace(f'"since": {row[3]}', f'"since": {now}', 1) for text in json.loads(row[4])]
+    return Answer(texts, row[5])
+
+
+def keep(path: Path, asked: str, before: str, roots: Sequence[Path], logs: Logs, answer: Answer) -> None:
+    """Keeps an answer, unless a file changed while it was computed. `before`: the listing from before the scan."""
+    if before != listing(roots, logs.span.since):
+        return
+    times = logs.lines["ts"]
+    earlier, later = times[times < logs.span.since], times[times >= logs.span.since]
+    low = int(earlier.max()) if len(earlier) else -(2**63)
+    high = int(later.min()) if len(later) else 2**62
+    if logs.span.since == BEGINNING:
+        low, high = BEGINNING - 1, BEGINNING
+    since = json.dumps(logs.span.texts()[0])
+    row = (asked, before, low, high, since, json.dumps(answer.texts), answer.said)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(path, timeout=5.0, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(_SCHEMA)
+            connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            connection.execute(
+                "DELETE FROM answers WHERE rowid NOT IN (SELECT rowid FROM answers ORDER BY rowid DESC LIMIT ?)",
+                (_MOST,),
+            )
+            connection.execute("COMMIT")
+    except sqlite3.OperationalError:
+        return  # busy, or no place to write: an answer that is not kept is computed again
+    except sqlite3.DatabaseError:
+        path.unlink()  # damaged: the next one is kept again
+    except OSError:
+        return
+
+
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

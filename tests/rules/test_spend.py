@@ -1,0 +1,51 @@
+"""What each call paid: sides that sum to its price, 5-minute writes apart from 1-hour ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ctxlib as ctx
+from ctxlib.rules.spend import spend_df
+
+
+def test_sides_at_list_prices(make: Any, scanned: Any) -> None:
+    s = make.Session(model="claude-sonnet-4-5")
+    split = {"ephemeral_5m_input_tokens": 1_000_000, "ephemeral_1h_input_tokens": 0}
+    usage = {
+        "input_tokens": 0,
+        "cache_read_input_tokens": 0,
+        "cache_creation_input_tokens": 0,
+        "output_tokens": 100_000,
+    }
+    s.call(
+        usage={
+            **usage,
+            "cache_creation_input_tokens": 100_000,
+            "cache_creation": {**split, "ephemeral_5m_input_tokens": 60_000, "ephemeral_1h_input_tokens": 40_000},
+        }
+    )
+    row = spend_df(scanned(s)).iloc[0]
+    # $3 a million of input: 5m at 1.25x, 1h at 2x; output $15
+    assert row["write_5m_usd"] == pytest.approx(0.06 * 3.75)
+    assert row["write_1h_usd"] == pytest.approx(0.04 * 6)
+    assert row["output_usd"] == pytest.approx(1.5)
+    assert row["usd"] == pytest.approx(0.06 * 3.75 + 0.04 * 6 + 1.5)
+    assert row[["thread", "turn", "write_5m", "write_1h"]].tolist() == ["main", 1, 60_000, 40_000]
+
+
+def test_an_unknown_model_is_not_free(make: Any, scanned: Any) -> None:
+    s = make.Session(model="nobody-knows-1")
+    s.call(5_000)
+    row = spend_df(scanned(s)).iloc[0]
+    assert not row["priced"]
+    assert row["usd"] == 0
+
+
+def test_sums_are_those_of_the_cache_rule() -> None:
+    logs = ctx.open_logs("")
+    ours, theirs = spend_df(logs), ctx.cache_df(logs)
+    assert ours["usd"].sum() == pytest.approx(theirs["usd"].sum())
+    assert (ours["write_5m_usd"] + ours["write_1h_usd"]).sum() == pytest.approx(theirs["write_usd"].sum())
+    assert ours["read_usd"].sum() == pytest.approx(theirs["read_usd"].sum())
