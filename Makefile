@@ -31,7 +31,7 @@ notebooks: $(VENV)/.test ## make the notebooks anew from their .py texts, execut
 
 constraints: $(VENV)/.base ## compile constraints.txt anew (needs uv)
 	@$(PIP) uv && $(BIN)/uv pip compile --quiet --upgrade --universal --no-header --no-annotate --python-version 3.11 \
-		--extra report --extra test --extra dev pyproject.toml --output-file constraints.txt
+		--extra report --extra count --extra test --extra dev pyproject.toml --output-file constraints.txt
 
 clean: ## remove the environment and what tools left behind
 	rm -rf $(VENV) dist build ctxlib-report .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -51,8 +51,8 @@ $(VENV)/.report: pyproject.toml constraints.txt | $(VENV)/.base
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/.base
-	@echo "installing ctxlib[report,test,dev] into $(VENV)" >&2
-	@$(PIP) --editable '.[report,test,dev]'
+	@echo "installing ctxlib[report,count,test,dev] into $(VENV)" >&2
+	@$(PIP) --editable '.[report,count,test,dev]'
 	@touch $@ $(VENV)/.report
 
 $(VENV)/.lab: pyproject.toml constraints.txt | $(VENV)/.base

@@ -132,7 +132,8 @@ def test_an_answer_that_is_known_costs_no_heavy_import(logs: Path, tmp_path: Pat
     code = (
         "import sys\nfrom ctxlib.cli import main\n"
         "try: main(sys.argv[1:])\nexcept SystemExit as ended: assert not ended.code\n"
-        "print(sorted({'numpy', 'pandas', 'msgspec', 'genai_prices', 'matplotlib', 'plotly'} & set(sys.modules)), file=sys.stderr)"
+        "print(sorted({'numpy', 'pandas', 'msgspec', 'genai_prices', 'matplotlib', 'plotly'} "
+        "& set(sys.modules)), file=sys.stderr)"
     )
     argv = [sys.executable, "-c", code, "readout", str(logs), "--since", "all", "--out", str(tmp_path)]
     runs = [subprocess.run(argv, capture_output=True, text=True, check=True) for _ in range(2)]

@@ -239,11 +239,11 @@ def explorable(
         "template": {},
         "title": {"text": title, "font": {"size": 15}, "x": 0, "xref": "paper"},
         "height": height,
-        "margin": {"l": 64, "r": 16, "t": 48, "b": 48},
+        "margin": {"l": 64, "r": 16, "t": 48, "b": 64},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"size": 12, "color": "#767676"},
-        "legend": {"orientation": "h", "y": -0.16, "yanchor": "top"},
+        "legend": {"orientation": "h", "y": -0.22, "yanchor": "top"},
         "hovermode": "closest",
     }
     axes = (

@@ -55,6 +55,10 @@ def _name(value: Any) -> str:
     return words.short(value, 30)
 
 
+def _said(value: Any) -> str:
+    return words.short(value, 60)
+
+
 def _cause(value: Any) -> str:
     return CAUSES.get(str(value), words.short(value, 30))
 
@@ -115,6 +119,7 @@ COLUMNS: dict[str, Column] = {
     ),
     **_many("chars_per_token=characters a token", ratio),
     **_many("change", _change),
+    **_many("what, reason", _said, text=True),
     **_many("cause", _cause, text=True),
     **_many("label=from, thread, way", _line, text=True),
     **_many("gap_min=pause", lambda value: words.duration(60 * float(value))),
@@ -124,8 +129,7 @@ COLUMNS: dict[str, Column] = {
     **_many("method=known by", lambda value: METHODS.get(str(value), words.short(value)), text=True),
     **_many("kind", lambda value: words.short(value).replace("_", " "), text=True),
     **_many(
-        "project, model, path=file, file, tool, server, trigger, reason, window_source=window known from, source,"
-        " name, what, when",
+        "project, model, path=file, file, tool, server, trigger, window_source=window known from, source, name",
         _name,
         text=True,
     ),

@@ -89,8 +89,8 @@ def dead_branches(lines: Table, line_thread: Table, up: Table, call_row: Table) 
     """Rewinds, in log order.
 
     A prompt whose turn begins before other prompts or calls of its branch leaves those behind. Several children of one
-    line are mostly parallel tool use (1,950 of 1,964 cases): only a prompt moves the head. `call_row`: for each line,
-    True where a call begins.
+    line are mostly parallel tool use (1,950 of 1,964 cases): only a prompt moves the head, and only if the next call
+    goes on from it. `call_row`: for each line, True where a call begins.
     """
     prompts = np.flatnonzero((lines["kind"] == LineKind.PROMPT) & (up >= 0))
     if not len(prompts):
@@ -105,9 +105,15 @@ def dead_branches(lines: Table, line_thread: Table, up: Table, call_row: Table) 
             continue
         thread = int(line_thread[row])
         kin = _descendants(line_thread, up, parent, row, thread) - _ancestors(up, row, parent)
-        if any(begin[r] for r in kin):
+        if any(begin[r] for r in kin) and _goes_on(line_thread, up, call_row, row, thread):
             out.append(Rewind(thread, row, sorted(kin)))
     return out
+
+
+def _goes_on(line_thread: Table, up: Table, call_row: Table, row: int, thread: int) -> bool:
+    """True if the thread's next call descends from the prompt: one that is sent late may hang on an old line."""
+    later = np.flatnonzero(call_row[row + 1 :] & (line_thread[row + 1 :] == thread))
+    return bool(len(later)) and row in _ancestors(up, int(later[0]) + row + 1, row - 1)
 
 
 _TURNS = (LineKind.PROMPT, LineKind.RESULT, LineKind.SUMMARY, LineKind.ASSISTANT, LineKind.BOUNDARY)

@@ -207,8 +207,10 @@ def read_usage(usage: Usage) -> tuple[int, ...]:
     if usage.iterations and len(usage.iterations) > 1:
         for step in reversed(usage.iterations):
             if step.type in ("message", "fallback_message"):
-                parts = (step.input_tokens, step.cache_read_input_tokens, step.cache_creation_input_tokens)
-                ctx = sum(map(_count, parts)) or ctx
+                held = step.cache_creation
+                halves = (held.ephemeral_5m_input_tokens, held.ephemeral_1h_input_tokens) if held else ()
+                wrote = max(_count(step.cache_creation_input_tokens), sum(map(_count, halves)))
+                ctx = _count(step.input_tokens) + _count(step.cache_read_input_tokens) + wrote or ctx
                 break
     details = usage.output_tokens_details
     reasoning = _first(details.thinking_tokens) if details else NULL

@@ -152,7 +152,6 @@ def test_a_rewind_whose_prompt_follows_other_lines_leaves_its_branch_too(make: A
     assert not {13, 14} & set(carried(scanned(s), 2))
 
 
-@pytest.mark.xfail(strict=True, reason="dead_branches does not look whether a call follows on the prompt's branch")
 def test_a_prompt_on_an_old_line_that_no_call_follows_is_no_rewind(make: Any, scanned: Any) -> None:
     """A command's line may hang on an old one while the next call goes on where the last one ended: nothing has left."""
     s = make.Session()
