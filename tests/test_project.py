@@ -161,3 +161,12 @@ def test_refresh_is_stable_and_notices_a_change(tmp_path: Path) -> None:
     assert (tmp_path / "01_toy.ipynb").read_bytes() == first
     text.write_text(TEXT + "import sys; sys.stderr.write('x')\n", encoding="utf-8")
     assert refresh() != 0
+
+
+def test_every_command_is_documented() -> None:
+    """A command that README does not name is one that nobody finds."""
+    from ctxlib.cli import parser
+
+    (added,) = (action for action in parser()._actions if hasattr(action, "choices") and action.choices)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert {name for name in added.choices if f"`ctxlib {name}" not in readme} == set()  # type: ignore[union-attr]

@@ -41,7 +41,6 @@ from ctxlib.figures.calibration import (
     plot_drift,
     plot_fits,
 )
-from ctxlib.figures.canvas import points, say, show
 from ctxlib.figures.categories import categories, headline_categories, plot_categories, plot_categories_each
 from ctxlib.figures.choice import at_turn, largest, pick, thread
 from ctxlib.figures.columns import facts, ratio, table
@@ -60,8 +59,8 @@ from ctxlib.figures.curves import (
     headline_curves,
     milestones,
     plot_curves,
-    plot_curves_by,
 )
+from ctxlib.figures.groups import plot_curves_by
 from ctxlib.figures.overview import activity, advice, causes, headline_activity, numbers, plot_activity, reading
 from ctxlib.figures.replay import (
     chosen_turn,
@@ -74,6 +73,7 @@ from ctxlib.figures.replay import (
     plot_residents,
     turns_paid,
 )
+from ctxlib.figures.shown import points, say, show
 from ctxlib.figures.sizes import advice_sizes, headline_sizes, peaks, peaks_by, plot_sizes, plot_sizes_by, weight
 from ctxlib.figures.tools import (
     advice_tools,

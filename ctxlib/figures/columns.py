@@ -11,6 +11,7 @@ import pandas as pd
 from ctxlib.figures import canvas, style, words
 from ctxlib.figures.cache import CAUSES
 from ctxlib.figures.calibration import WAYS
+from ctxlib.figures.shown import Grid, say
 from ctxlib.parameters import count as whole
 
 
@@ -137,7 +138,7 @@ COLUMNS: dict[str, Column] = {
 }
 
 
-def table(frame: pd.DataFrame, columns: str, *, top: object = 100, **forms: Callable[[Any], str]) -> canvas.Grid:
+def table(frame: pd.DataFrame, columns: str, *, top: object = 100, **forms: Callable[[Any], str]) -> Grid:
     """The first `top` rows: `columns` names columns of the frame, with spaces between; `forms` prints one otherwise.
 
     What is missing is an empty cell; what is left out is said below.
@@ -157,10 +158,10 @@ def _cell(value: Any, form: Callable[[Any], str]) -> str:
     return "" if missing else form(value)
 
 
-def grid(headers: Sequence[str], rows: Sequence[Sequence[str]], texts: Sequence[bool], *, rest: int = 0) -> canvas.Grid:
+def grid(headers: Sequence[str], rows: Sequence[Sequence[str]], texts: Sequence[bool], *, rest: int = 0) -> Grid:
     """A table of texts; `texts` tells which columns are left-aligned, `rest` how many rows were left out."""
     if not rows:
-        return canvas.say(canvas.sentence())
+        return say(canvas.sentence())
     aligned = [' style="text-align: left; white-space: nowrap"' if text else "" for text in texts]
     head = "".join(f'<th scope="col"{how}>{html.escape(name)}</th>' for name, how in zip(headers, aligned, strict=True))
     body = "\n".join(
@@ -172,13 +173,13 @@ def grid(headers: Sequence[str], rows: Sequence[Sequence[str]], texts: Sequence[
     lines = ["  ".join(map(_padded, row, widths, texts)) for row in [list(headers), *rows]]
     markup = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
     text = "\n".join(line.rstrip() for line in [*lines, *([note] if note else [])])
-    return canvas.Grid(markup + (f"\n<p>{note}</p>" if note else ""), text)
+    return Grid(markup + (f"\n<p>{note}</p>" if note else ""), text)
 
 
 def _padded(cell: str, width: int, text: bool) -> str:
     return cell.ljust(width) if text else cell.rjust(width)
 
 
-def facts(rows: Mapping[str, str]) -> canvas.Grid:
+def facts(rows: Mapping[str, str]) -> Grid:
     """A table of two columns: what, and how much."""
     return grid(["what", "value"], [[name, value] for name, value in rows.items()], [True, False])

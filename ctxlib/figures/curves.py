@@ -12,7 +12,6 @@ from ctxlib.parameters import count as whole
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ENOUGH = 5  # sessions: with fewer the median jumps with whoever is left (a third of them where there are less than 15)
 MILESTONES = (1, 10, 25, 50, 100, 200)  # turns (CURVE_TURNS)
@@ -40,11 +39,11 @@ def plot_curves(frame: pd.DataFrame, *, value: str = "ctx", ax: Axes | None = No
         if drawn.empty:
             return canvas.nothing(ax, "Context over turns")
         end = max(2, int(drawn["turn"].iloc[-1]))
-        top = _draw(ax, frame, drawn, value, end=end)
+        top = draw(ax, frame, drawn, value, end=end)
         canvas.turn_axis(ax, "turn (call of the main thread), and below it how many sessions reached it")
         ax.set_xlim(1, end)
         _reached(ax, drawn, end)
-        _scale(ax, value, top)
+        scale(ax, value, top)
         _beyond(ax, frame, value, end)
         last = drawn.iloc[-1]
         looks = (("median", style.LIGHT_BLUE), ("p90", style.BLUE), ("p10", style.BLUE))
@@ -53,7 +52,7 @@ def plot_curves(frame: pd.DataFrame, *, value: str = "ctx", ax: Axes | None = No
         return canvas.describe(ax, f"Lines over turns: {headline_curves(frame, value=value)}")
 
 
-def _draw(ax: Axes, frame: pd.DataFrame, drawn: pd.DataFrame, value: str, *, end: int, width: float = 2.4) -> float:
+def draw(ax: Axes, frame: pd.DataFrame, drawn: pd.DataFrame, value: str, *, end: int, width: float = 2.4) -> float:
     """Draws what lies up to turn `end`; returns the largest value."""
     known = frame[frame["turn"] <= end].dropna(subset=[value])
     peaks = known.groupby("session")[value].max().sort_values(ascending=False, kind="stable")
@@ -89,7 +88,7 @@ def _beyond(ax: Axes, frame: pd.DataFrame, value: str, end: int) -> None:
     )  # fmt: skip
 
 
-def _scale(ax: Axes, value: str, top: float) -> None:
+def scale(ax: Axes, value: str, top: float) -> None:
     if value == "pct":
         ax.set_ylim(0, max(105, top * 1.05) if top > 50 else top * 1.15)
         ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0f} %")
@@ -129,58 +128,6 @@ def _reached(ax: Axes, drawn: pd.DataFrame, end: int) -> None:
 
 def _text(number: float, value: str) -> str:
     return f"{number:.0f} %" if value == "pct" else words.tokens(number)
-
-
-def plot_curves_by(frame: pd.DataFrame, *, by: str = "project", top: int = 6, value: str = "ctx") -> Figure:
-    """`plot_curves` apart for the `top` projects or models with the most sessions, on one scale."""
-    frame = frame.assign(**{by: mostly(frame, by)})
-    names = frame.groupby(by)["session"].nunique().sort_values(ascending=False, kind="stable").index[:top]
-    with canvas.styled():
-        if not len(names):
-            fig = canvas.figure(3.8)
-            canvas.nothing(fig.subplots(), f"Context over turns by {by}")
-            return fig
-        columns = min(3, len(names))
-        rows = -(-len(names) // columns)
-        fig = canvas.figure(2.2 * rows + 0.5)
-        spots = fig.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-        held = {name: bands(frame[frame[by] == name], value) for name in names}
-        ends = sorted((int(drawn["turn"].max()) for drawn in held.values() if not drawn.empty), reverse=True)
-        end = max(
-            2, min(ends[0], round(1.5 * ends[min(1, len(ends) - 1)]))
-        )  # one long session must not squash the rest
-        high = 0.0
-        for spot, ax in enumerate(spots.flat):
-            if spot >= len(names):
-                ax.set_axis_off()
-                continue
-            own = frame[frame[by] == names[spot]]
-            drawn = held[names[spot]]
-            if not drawn.empty:
-                high = max(high, _draw(ax, own, drawn, value, end=end, width=1.8))
-            sessions = words.count(own["session"].nunique(), "session")
-            ax.set_title(words.short(names[spot], 28), fontsize=9.5, pad=17, parse_math=False)
-            ax.annotate(
-                sessions, (0, 1), xycoords="axes fraction", xytext=(0, 4), textcoords="offset points", va="bottom",
-                fontsize=9, alpha=style.QUIET,
-            )  # fmt: skip
-            text = headline_curves(own, value=value)
-            canvas.describe(ax, f"{words.short(names[spot])}: {text}")
-        for ax in list(spots.flat)[: len(names)]:
-            _scale(ax, value, high)
-            ax.set_ylabel("")
-            ax.set_xlim(1, end)
-            ax.xaxis.set_major_locator(canvas.whole_numbers(5))
-        fig.supxlabel("turn", fontsize=10)
-        fig.supylabel("share of the window" if value == "pct" else "tokens in the context", fontsize=10)
-        return fig
-
-
-def mostly(frame: pd.DataFrame, by: str) -> pd.Series[str]:
-    """For each row the value of `by` that most calls of its session have: a session is shown once, under one name."""
-    counts = frame.groupby(["session", by]).size().reset_index(name="calls")
-    most = counts.sort_values(["calls", by], ascending=[False, True], kind="stable").drop_duplicates("session")
-    return frame["session"].map(most.set_index("session")[by])
 
 
 def headline_curves(frame: pd.DataFrame, *, value: str = "ctx") -> str:

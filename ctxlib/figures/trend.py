@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ctxlib.figures import canvas, columns, style, words
+from ctxlib.figures.shown import Grid, say
 from ctxlib.parameters import count as whole
 
 if TYPE_CHECKING:
@@ -30,11 +31,11 @@ def weeks(spend: pd.DataFrame, until: str | None = None) -> tuple[pd.DataFrame, 
     return this, last, end
 
 
-def compare(spend: pd.DataFrame, until: str | None = None) -> canvas.Grid:
+def compare(spend: pd.DataFrame, until: str | None = None) -> Grid:
     """Both weeks as a whole, as a table: what, week before, this week, change."""
     this, last, _ = weeks(spend, until)
     if this.empty and last.empty:
-        return canvas.say(canvas.sentence())
+        return say(canvas.sentence())
     rows = []
     for what, (of, form) in _MEASURES.items():
         before, now = of(last), of(this)

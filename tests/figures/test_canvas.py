@@ -11,15 +11,15 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 
 from ctxlib import figures
-from ctxlib.figures import canvas, style
+from ctxlib.figures import canvas, shown, style
 from ctxlib.report import svg as report_svg
 
 
 def test_svg_is_the_same_twice_and_closed(frames: Any) -> None:
     frame = frames.parts([{"other": 10, "tool_result": 30}, {"other": 10, "tool_result": 50, "thinking": 5}])
     first, second = (figures.show(figures.plot_categories_each(frame)) for _ in range(2))
-    assert isinstance(first, canvas.Picture)
-    assert isinstance(second, canvas.Picture)
+    assert isinstance(first, shown.Picture)
+    assert isinstance(second, shown.Picture)
     assert first.svg == second.svg
     assert plt.get_fignums() == []
     assert "dc:date" not in first.svg
@@ -33,7 +33,7 @@ def test_svg_is_the_same_twice_and_closed(frames: Any) -> None:
 
 def test_ink_and_paper_are_the_two_that_the_report_replaces(frames: Any) -> None:
     picture = figures.show(figures.plot_breakdown(frames.parts([{"tool_result": 30, "other": 5}])))
-    assert isinstance(picture, canvas.Picture)
+    assert isinstance(picture, shown.Picture)
     page = report_svg.inline(picture.svg, id="f").markup
     assert "var(--paper" in page
     assert "#000000" not in page
@@ -53,7 +53,7 @@ def test_hostile_names_stay_text_in_svg(frames: Any) -> None:
         figures.plot_compactions(frames.compactions([(100, 50, None)], project=frames.hostile)),
     ):
         picture = figures.show(drawn)
-        assert isinstance(picture, canvas.Picture)
+        assert isinstance(picture, shown.Picture)
         root = ElementTree.fromstring(picture.svg)
         assert not [element for element in root.iter() if element.tag.endswith("script")]
         said = " ".join(element.text or "" for element in root.iter())
@@ -64,7 +64,7 @@ def test_hostile_names_stay_text_in_svg(frames: Any) -> None:
 def test_hostile_names_stay_text_in_plotly(frames: Any) -> None:
     frame = frames.curves({"s1": [1_000, 2_000]}, project="<script>x</script>")
     plot = figures.show(figures.explore_curves(frame))
-    assert isinstance(plot, canvas.Plot)
+    assert isinstance(plot, shown.Plot)
     assert "<script" not in str(plot.spec)
     assert "&lt;script" in str(plot.spec)
     data, metadata = plot._repr_mimebundle_()

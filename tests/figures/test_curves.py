@@ -60,6 +60,11 @@ def test_small_multiples_show_each_session_once(frames: Any) -> None:
     assert "1 session" in titles["/q"]
 
 
+def test_small_multiples_without_any_window(frames: Any, texts: Any) -> None:
+    unknown = frames.curves({"a": [1, 2]}).assign(pct=pd.array([None] * 2, "Float64"))
+    assert texts(figures.plot_curves_by(unknown, value="pct").axes[0]).strip().endswith("no data in this window")
+
+
 def test_to_look_at_closely(frames: Any) -> None:
     spec = figures.show(figures.explore_curves(frames.curves(SIX), top="2")).spec  # type: ignore[union-attr]
     assert [trace["y"] for trace in spec["data"]] == [SIX["f"], SIX["e"]]
