@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help report test lint unit notebooks-test lab notebooks constraints clean
+.PHONY: help report test lint unit mutations lab notebooks constraints clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -22,6 +22,9 @@ test: $(VENV)/.test ## style, types, unit tests, then every notebook against its
 	@$(BIN)/pytest -W error -n auto --dist loadgroup
 	@$(BIN)/pytest --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-current-env \
 		--nbval-cell-timeout 120 -n auto --dist loadscope -p no:cacheprovider notebooks
+
+mutations: $(VENV)/.test ## prove that the notebooks test something: mutate rules, each must fail a cell (minutes)
+	@$(BIN)/python tests/mutations/run.py
 
 lab: $(VENV)/.lab ## open the notebooks in JupyterLab
 	@$(BIN)/jupyter lab notebooks
