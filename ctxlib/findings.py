@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ctxlib.accounting.view import short
 from ctxlib.logs import Logs
 from ctxlib.rules import compactions, curves, rebuilds, rereads, tools
 from ctxlib.tables import NULL, frame
@@ -32,8 +31,10 @@ def findings(logs: Logs) -> list[Finding]:
 
 
 def amount(tokens: int) -> str:
-    """Tokens in a sentence: whole up to 9999, then 12.3k or 1.2M."""
-    return str(tokens) if tokens < 10_000 else short(tokens)
+    """Tokens in a sentence: whole up to 9999, then 12k or 1.2M."""
+    if tokens < 10_000:
+        return str(tokens)
+    return f"{tokens / 1000:.0f}k" if tokens < 999_500 else f"{tokens / 1e6:.1f}M"
 
 
 def findings_df(logs: Logs) -> pd.DataFrame:
@@ -79,7 +80,7 @@ def _rebuilds(logs: Logs) -> Finding | None:
     expired = np.char.startswith(table["cause"], "expired")
     late = f", {int(expired.sum())} after a pause" if expired.any() else ""
     return Finding(
-        f"{len(table)} calls wrote a cached prefix again{late}: {amount(tokens)} tokens, ${usd:.2f} more",
+        f"{len(table)} calls wrote a cached prefix again{late}: {amount(tokens)} tokens, ${usd:,.0f} more",
         "Pauses longer than the cache lives (5 minutes or 1 hour) and changes of tools or model in mid-session cause it:"
         " finish a task in one go, or start anew after a long pause.",
         tokens,

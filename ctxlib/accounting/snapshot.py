@@ -13,6 +13,7 @@ from ctxlib.accounting.ground_truth import PREFIX, truths
 from ctxlib.accounting.intervals import intervals
 from ctxlib.accounting.replay import attribution
 from ctxlib.logs import Logs
+from ctxlib.rules.curves import main_threads
 from ctxlib.rules.windows import windows
 from ctxlib.tables import NULL, Category, Table, ThreadKind, UsageScope, frame
 
@@ -112,7 +113,10 @@ def snapshots_df(logs: Logs) -> pd.DataFrame:
     its thread, from 0), turn (from 1), epoch, ts, model, category, raw (tokens by the constant), shown (integers that sum
     to total), injected (within other), method, total, basis, window (tokens)."""
     snaps, calls, names = snapshots(logs), logs.calls, logs.names
-    keep = np.flatnonzero(calls["inside"] & (calls["scope"] != UsageScope.STAGE))
+    main = logs.threads["kind"] == ThreadKind.MAIN
+    shown = ~main
+    shown[main_threads(logs)[1]] = True  # one thread a session, and none of a fork without a call of its own
+    keep = np.flatnonzero(calls["inside"] & (calls["scope"] != UsageScope.STAGE) & shown[calls["thread"]])
     wide = len(PARTS) + 1
     call = np.repeat(keep, wide)
     which = np.tile(np.arange(wide), len(keep))
@@ -123,12 +127,12 @@ def snapshots_df(logs: Logs) -> pd.DataFrame:
         window[names.codes[name]] = value
     labels = np.array([*(c.name.lower() for c in PARTS), "other"], object)
     strings = np.array(names.strings, object)
-    main = threads["kind"] == ThreadKind.MAIN
+    other = snaps.settled.shown[call, wide - 1]
     raw = np.column_stack([snaps.raw, np.zeros(len(calls))])
     out = frame(
         {
             "session_id": strings[threads["session"]],
-            "thread_id": np.where(main, "main", strings[threads["agent"]]),
+            "thread_id": np.where(threads["kind"] == ThreadKind.MAIN, "main", strings[threads["agent"]]),
             "project": strings[threads["project"]],
             "seq": calls["seq"][call],
             "turn": calls["seq"][call] + 1,
@@ -138,7 +142,7 @@ def snapshots_df(logs: Logs) -> pd.DataFrame:
             "category": labels[which],
             "raw": np.rint(raw[call, which]).astype("i8"),
             "shown": snaps.settled.shown[call, which],
-            "injected": np.where(which == wide - 1, np.rint(snaps.injected[call]).astype("i8"), 0),
+            "injected": np.where(which == wide - 1, np.minimum(np.rint(snaps.injected[call]).astype("i8"), other), 0),
             "method": methods(snaps)[call, which],
             "total": snaps.settled.total[call],
             "basis": np.where(snaps.measured[call], "measured", "estimated"),

@@ -53,7 +53,8 @@ def rebuilds(logs: Logs) -> Table:
     out = np.zeros(len(rows), REBUILD)
     out["call"], out["tokens"] = rows, lost[rows]
     out["gap"] = calls["ts"][rows] - before["ts"][rows]
-    out["logged"] = calls["miss"][rows] != 0
+    told = logs.names.codes.get("unavailable", -1)
+    out["logged"] = (calls["miss"][rows] != 0) & (calls["miss"][rows] != told)
     out["cause"] = _causes(logs, calls[rows], before[rows], out["gap"])
     out["usd"] = _extra(logs, calls[rows], out["tokens"])
     return out
