@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -137,3 +139,33 @@ def test_findings_are_dropped_from_the_end_until_the_readout_fits() -> None:
     small = readout(held, long["findings_in"])
     assert small == long["readout"]
     assert len(dumps(small).encode()) == long["bytes"] + len("\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the resource module")
+def test_memory_grows_with_the_longest_line_and_not_with_the_file(tmp_path: Path) -> None:
+    """Files of hundreds of MB are common (B5): reading one must not take several times its size in memory."""
+    first, snapshot, last, *_ = (
+        (CASES / "B5-huge-line" / "root" / "projects" / "-home-u-proj" / "s1.jsonl").read_bytes().split(b"\n")
+    )
+    small, many, long = (tmp_path / name for name in ("small", "many", "long"))
+    for folder in (small, many, long):
+        folder.mkdir()
+    (small / "s1.jsonl").write_bytes(b"\n".join([first, snapshot, last]))
+    (many / "s1.jsonl").write_bytes(b"\n".join([first, *[snapshot] * 600, last]))  # 120 MB
+    stretched = snapshot.replace(b'"type"', b'"pad":"' + b"y" * 30_000_000 + b'","type"', 1)
+    (long / "s1.jsonl").write_bytes(b"\n".join([first, stretched, last]))
+    code = (
+        "import resource, sys; from ctxlib.logs import scan;"
+        "logs = scan(sys.argv[1], since='all', use_store=False);"
+        "print(len(logs.calls), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    peak = {}
+    for folder in (small, many, long):
+        out = subprocess.run(
+            [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=True
+        ).stdout
+        calls, peak[folder] = map(int, out.split())
+        assert calls == 2
+    unit = 1 if sys.platform != "darwin" else 1024  # macOS counts bytes
+    assert (peak[many] - peak[small]) / unit < 40
+    assert (peak[long] - peak[small]) / unit < 110, "a line is held two or three times while it is put together"
