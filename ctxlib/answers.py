@@ -105,7 +105,7 @@ def keep(path: Path, asked: str, before: str, roots: Sequence[Path], logs: Logs,
     since = json.dumps(logs.span.texts()[0])
     row = (asked, before, low, high, since, json.dumps(answer.texts), answer.said)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with closing(sqlite3.connect(path, timeout=5.0, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(_SCHEMA)

@@ -75,7 +75,7 @@ def file() -> Path:
 def connect(path: Path) -> Iterator[sqlite3.Connection]:
     """The store, made or rebuilt where it is missing, of another format, or no database at all. Raises OSError where
     its folder cannot be written."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         connection = _opened(path)
     except sqlite3.DatabaseError as error:
