@@ -18,6 +18,7 @@ from ctxlib.rules.windows import windows
 from ctxlib.tables import NULL, MarkKind, Table, ThreadKind, UsageScope
 
 MAX_READOUT_BYTES = 400
+_QUARTER = 900_000  # milliseconds
 
 
 def readout(detail: dict[str, Any], sentences: Sequence[str]) -> dict[str, Any]:
@@ -195,8 +196,13 @@ def _outputs(logs: Logs, calls: Table) -> dict[str, int]:
 
 
 def _by_day(calls: Table, zone: tzinfo) -> dict[str, int]:
-    days = [datetime.fromtimestamp(ts / 1000, UTC).astimezone(zone).date().isoformat() for ts in calls["ts"].tolist()]
-    return dict(sorted(_count(days).items()))
+    """Day in the zone -> calls. Zones differ by quarters of an hour, so the clock is asked once for each of those."""
+    quarters, counts = np.unique(calls["ts"] // _QUARTER, return_counts=True)
+    out: dict[str, int] = {}
+    for quarter, count in zip(quarters.tolist(), counts.tolist(), strict=True):
+        day = datetime.fromtimestamp(quarter * _QUARTER / 1000, UTC).astimezone(zone).date().isoformat()
+        out[day] = out.get(day, 0) + count
+    return dict(sorted(out.items()))
 
 
 def _count(items: list[str]) -> dict[str, int]:

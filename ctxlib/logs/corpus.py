@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,14 @@ class Corpus:
     call_ids: list[str] = field(default_factory=list)  # one a row of `usage`
 
 
+def _stacked(parts: list[Table], dtype: np.dtype[Any]) -> Table:
+    """One table of all parts, as plain bytes: numpy looks at every field of every structured array that it joins."""
+    if not parts:
+        return np.empty(0, dtype)
+    plain = f"V{dtype.itemsize}"
+    return np.concatenate([np.ascontiguousarray(part).view(plain) for part in parts]).view(dtype)
+
+
 def gather(read: list[tuple[FileInfo, Extract]]) -> Corpus:
     """One corpus of all files' extracts, in the order given."""
     names = Names()
@@ -65,7 +73,7 @@ def gather(read: list[tuple[FileInfo, Extract]]) -> Corpus:
     file_of: dict[str, Table] = {}
     for name, dtype in RAW.items():
         parts = [extract.tables[name] for _, extract in read]
-        table = np.concatenate(parts) if parts else np.empty(0, dtype)
+        table = _stacked(parts, dtype)
         file_of[name] = np.repeat(np.arange(len(parts), dtype="i4"), [len(part) for part in parts])
         for column in CODES.get(name, ()):
             table[column] = remap[pool_start[file_of[name]] + table[column]] if len(table) else table[column]

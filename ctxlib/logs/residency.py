@@ -97,7 +97,8 @@ def dead_branches(lines: Table, line_thread: Table, up: Table, call_row: Table) 
         return []
     begin = call_row | (lines["kind"] == LineKind.PROMPT)
     begun = np.cumsum(begin)
-    origin = np.array([_turn_before(lines, up, row) for row in prompts.tolist()])
+    turn = np.isin(lines["kind"], _TURNS)
+    origin = np.array([_turn_before(turn, up, row) for row in prompts.tolist()])
     out = []
     # Between a turn and the prompt that follows it nothing but that turn may stand; else turns were left behind.
     for row, parent in zip(prompts.tolist(), origin.tolist(), strict=True):
@@ -119,10 +120,10 @@ def _goes_on(line_thread: Table, up: Table, call_row: Table, row: int, thread: i
 _TURNS = (LineKind.PROMPT, LineKind.RESULT, LineKind.SUMMARY, LineKind.ASSISTANT, LineKind.BOUNDARY)
 
 
-def _turn_before(lines: Table, up: Table, row: int) -> int:
+def _turn_before(turn: Table, up: Table, row: int) -> int:
     """Row of the nearest ancestor that is part of a turn: caveats, hooks and attachments may stand before a prompt."""
     at = int(up[row])
-    while at >= 0 and lines["kind"][at] not in _TURNS:
+    while at >= 0 and not turn[at]:
         above = int(up[at])
         at = above if above < at else -1
     return at

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -121,6 +122,7 @@ def read_overrides(path: Path) -> dict[str, dict[str, float]]:
     return out
 
 
+@lru_cache(maxsize=256)
 def find_listed(name: str) -> ModelInfo | None:
     """The list's entry for a canonical name, by the maker's own prices; None where it has none."""
     from genai_prices.data_snapshot import get_snapshot

@@ -7,9 +7,22 @@ from pathlib import Path
 
 from ctxlib.report.suite import literal
 
+ATTEMPTS = 3
+"""Kernels at once may draw the same free port; one of them then ends before its first cell, and is started anew."""
+
 
 def execute(notebook: Path, output: Path, parameters: Mapping[str, str], *, timeout: int) -> str:
     """Execute ``notebook`` into ``output`` here; return the error as "Class: message", or ""."""
+    error = ""
+    for _ in range(ATTEMPTS):
+        error, begun = _attempt(notebook, output, parameters, timeout)
+        if begun:
+            break
+    return error
+
+
+def _attempt(notebook: Path, output: Path, parameters: Mapping[str, str], timeout: int) -> tuple[str, bool]:
+    """The error, and whether the kernel came up: a notebook that ran is never run twice."""
     from papermill import PapermillExecutionError, execute_notebook
     from traitlets.config import Config
 
@@ -25,10 +38,11 @@ def execute(notebook: Path, output: Path, parameters: Mapping[str, str], *, time
             config=Config({"KernelManager": {"transport_encryption": "auto"}}),
         )
     except PapermillExecutionError as failed:
-        return f"{failed.ename}: {failed.evalue}"
+        return f"{failed.ename}: {failed.evalue}", True
     except Exception as failed:  # whatever it is: the other pages still appear, and this one says what
-        return f"{type(failed).__name__}: {failed}"
-    return ""
+        down = type(failed) is RuntimeError and "kernel_info" in str(failed)  # how jupyter_client says it
+        return f"{type(failed).__name__}: {failed}", not down
+    return "", True
 
 
 def main() -> None:

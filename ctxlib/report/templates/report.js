@@ -6,6 +6,7 @@
     dark: { text: "#e4e6e9", grid: "#3a3f46" },
   };
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const narrow = window.matchMedia("screen and (max-width: 40rem)");
 
   function themed(layout, colors) {
     const copy = structuredClone(layout);
@@ -21,19 +22,32 @@
     return copy;
   }
 
+  // On a phone the legend's rows would lie on the axis title: the figure grows by them, and keeps its own height.
+  function fitted(layout, data) {
+    const named = data.filter((trace) => trace.name && trace.showlegend !== false).length;
+    if (!narrow.matches || named < 2) return;
+    const inner = layout.height - layout.margin.t - layout.margin.b;
+    const rows = named * 20;
+    layout.legend = { ...layout.legend, orientation: "v", x: 0, y: -64 / inner, yanchor: "top", maxheight: rows };
+    layout.height += rows;
+    layout.margin.b += rows;
+  }
+
   const plots = [...document.querySelectorAll(".plot")].map((place) => ({
     place,
     spec: JSON.parse(place.querySelector("script").textContent),
     target: place.appendChild(document.createElement("div")),
   }));
 
-  function draw(colors) {
+  function draw(colors, width) {
     return Promise.all(plots.map(({ place, spec, target }) => {
       const layout = themed(spec.layout, colors);
       layout.height ??= 450;
       layout.margin ??= { l: 64, r: 24, t: 56, b: 56 };
       layout.autosize = true;
-      delete layout.width;
+      if (width) layout.width = width;
+      else delete layout.width;
+      fitted(layout, spec.data);
       return Plotly.react(target, structuredClone(spec.data), layout, { responsive: true, displaylogo: false, displayModeBar: false })
         .catch(() => place.classList.add("undrawn"));
     }));
@@ -53,7 +67,7 @@
   const current = () => (dark.matches ? ink.dark : ink.light);
   await draw(current());
   document.documentElement.dataset.drawn = String(plots.length);
-  dark.addEventListener("change", () => draw(current()));
-  window.addEventListener("beforeprint", () => draw(ink.light));
+  for (const query of [dark, narrow]) query.addEventListener("change", () => draw(current()));
+  window.addEventListener("beforeprint", () => draw(ink.light, 680)); // the width of a sheet
   window.addEventListener("afterprint", () => draw(current()));
 })();
