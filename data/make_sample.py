@@ -21,6 +21,7 @@ from pathlib import Path
 
 import sample_copies as copies
 import sample_events as ev
+import sample_long as long
 import sample_parts as parts
 from sample_base import Line, Setup, dumps, version_key
 from sample_session import Thread
@@ -38,44 +39,49 @@ BRANCHES = {T: "fix/quota-window", L: "feat/preset-drawer", Q: "fix/late-partiti
 # key, project, version, model, calls, mean hidden thinking, start (UTC), what happens in it
 Row = tuple[str, str, str, str, int, int, str, Callable[["Sample", Worker, int], None]]
 ROWS: list[Row] = [
-    ("first-look", T, "2.1.39", SONNET45, 6, 150, "2026-09-01T08:12:04", ev.plain),
-    ("agents-progress", Q, "2.1.39", SONNET45, 27, 200, "2026-09-01T09:40:31", ev.agents_progress),
-    ("inline-sidechains", Q, "1.0.90", SONNET45, 26, 150, "2026-09-02T07:55:12", ev.inline_sidechains),
-    ("resumed-from", T, "1.0.83", SONNET45, 13, 120, "2026-09-03T13:02:47", ev.plain),
-    ("microcompact", Q, "2.1.20", SONNET45, 54, 1900, "2026-09-07T08:31:09", ev.microcompact),
-    ("small-fix", L, "2.1.39", SONNET45, 5, 100, "2026-09-08T15:20:44", ev.plain),
-    ("old-auto-compact", T, "2.1.39", SONNET45, 74, 2500, "2026-09-10T07:44:50", ev.plain),
-    ("expiry-5m", T, "2.1.119", SONNET45, 40, 260, "2026-09-14T09:05:18", ev.expiry_5m),
-    ("two-auto-compacts", Q, "2.1.119", SONNET45, 92, 4300, "2026-09-16T06:58:33", ev.two_auto_compacts),
-    ("damaged", Q, "2.1.119", SONNET5, 9, 200, "2026-09-17T16:11:27", ev.damaged),
-    ("mart-cleanup", Q, "2.1.178", SONNET5, 28, 250, "2026-09-18T08:20:02", ev.plain),
-    ("rewind", L, "2.1.178", FABLE, 33, 420, "2026-09-21T10:33:41", ev.rewind),
-    ("api-error", Q, "2.1.178", FABLE, 20, 300, "2026-09-22T12:47:55", ev.api_error),
-    ("clear-before", T, "2.1.205", SONNET5, 17, 240, "2026-09-24T08:02:36", ev.plain),
-    ("clear-after", T, "2.1.205", SONNET5, 22, 260, "2026-09-24T09:10:12", ev.clear_after),
-    ("long-gap-1h", Q, "2.1.205", SONNET5, 72, 1350, "2026-09-28T06:49:20", ev.long_gap),
-    ("mcp-heavy", L, "2.1.205", SONNET5, 42, 300, "2026-09-30T13:15:08", ev.mcp_heavy),
-    ("plain-hooks", L, "2.1.205", SONNET5, 30, 280, "2026-10-01T08:41:59", ev.plain),
-    ("hostile-text", L, "2.1.220", SONNET5, 15, 200, "2026-10-05T09:27:16", ev.hostile),
-    ("redesign", L, "2.1.220", OPUS, 66, 2700, "2026-10-06T07:18:22", ev.redesign),
-    ("agents-parallel", T, "2.1.220", OPUS, 38, 420, "2026-10-08T08:08:40", ev.agents_parallel),
-    ("reread-clinic", T, "2.1.220", SONNET5, 30, 120, "2026-10-09T12:30:05", ev.reread_clinic),
-    ("quick-question", T, "2.1.220", FABLE, 8, 200, "2026-10-12T15:45:33", ev.plain),
-    ("load-rewrite", Q, "2.1.220", SONNET5, 44, 420, "2026-10-13T07:36:49", ev.plain),
-    ("manual-compact", L, "2.1.232", OPUS, 60, 5200, "2026-10-15T06:52:14", copies.manual_compact),
-    ("tools-changed", L, "2.1.232", FABLE, 35, 350, "2026-10-19T11:21:37", ev.tools_changed),
-    ("context-command", L, "2.1.232", SONNET5, 31, 260, "2026-10-20T08:14:58", ev.context_command),
-    ("incident", T, "2.1.232", OPUS, 184, 1150, "2026-10-22T05:33:06", ev.incident),
-    ("drift-check", Q, "2.1.232", SONNET5, 26, 300, "2026-10-26T09:00:51", ev.plain),
-    ("last-look", T, "2.1.232", OPUS, 11, 240, "2026-10-30T14:22:19", ev.plain),
+    ("first-look", T, "2.1.39", SONNET45, 6, 60, "2026-09-01T08:12:04", ev.plain),
+    ("agents-progress", Q, "2.1.39", SONNET45, 25, 80, "2026-09-01T09:40:31", ev.agents_progress),
+    ("inline-sidechains", Q, "1.0.90", SONNET45, 25, 70, "2026-09-02T07:55:12", ev.inline_sidechains),
+    ("resumed-from", T, "1.0.83", SONNET45, 13, 60, "2026-09-03T13:02:47", ev.plain),
+    ("microcompact", Q, "2.1.20", SONNET45, 52, 300, "2026-09-07T08:31:09", ev.microcompact),
+    ("small-fix", L, "2.1.39", SONNET45, 5, 60, "2026-09-08T15:20:44", ev.plain),
+    ("old-auto-compact", T, "2.1.39", SONNET45, 62, 400, "2026-09-10T07:44:50", long.old_auto_compact),
+    ("expiry-5m", T, "2.1.119", SONNET45, 40, 90, "2026-09-14T09:05:18", ev.expiry_5m),
+    ("two-auto-compacts", Q, "2.1.119", SONNET45, 68, 400, "2026-09-16T06:58:33", long.two_auto_compacts),
+    ("damaged", Q, "2.1.119", SONNET5, 9, 80, "2026-09-17T16:11:27", ev.damaged),
+    ("mart-cleanup", Q, "2.1.178", SONNET5, 28, 80, "2026-09-18T08:20:02", ev.pictures),
+    ("rewind", L, "2.1.178", FABLE, 29, 120, "2026-09-21T10:33:41", ev.rewind),
+    ("api-error", Q, "2.1.178", FABLE, 20, 90, "2026-09-22T12:47:55", ev.api_error),
+    ("clear-before", T, "2.1.205", SONNET5, 17, 90, "2026-09-24T08:02:36", ev.plain),
+    ("clear-after", T, "2.1.205", SONNET5, 22, 90, "2026-09-24T09:10:12", ev.clear_after),
+    ("long-gap-1h", Q, "2.1.205", SONNET5, 58, 150, "2026-09-28T06:49:20", ev.long_gap),
+    ("mcp-heavy", L, "2.1.205", SONNET5, 36, 90, "2026-09-30T13:15:08", ev.mcp_heavy),
+    ("plain-hooks", L, "2.1.205", SONNET5, 26, 90, "2026-10-02T08:41:59", ev.pictures),
+    ("hostile-text", L, "2.1.220", SONNET5, 15, 80, "2026-10-07T09:27:16", ev.hostile),
+    ("agents-parallel", T, "2.1.220", OPUS, 34, 110, "2026-10-13T08:08:40", ev.agents_parallel),
+    ("tools-changed", L, "2.1.232", FABLE, 31, 100, "2026-10-19T11:21:37", ev.tools_changed),
+    ("context-command", L, "2.1.232", SONNET5, 29, 90, "2026-10-20T08:14:58", ev.context_command),
+    ("load-rewrite", Q, "2.1.232", SONNET5, 33, 110, "2026-10-21T07:36:49", ev.pictures),
+    ("incident", T, "2.1.232", OPUS, 184, 180, "2026-10-22T05:33:06", long.incident),
+    ("quick-question", T, "2.1.232", FABLE, 8, 80, "2026-10-23T15:45:33", ev.plain),
+    ("manual-compact", L, "2.1.232", OPUS, 60, 340, "2026-10-26T06:52:14", copies.manual_compact),
+    ("drift-check", Q, "2.1.232", SONNET5, 26, 90, "2026-10-27T09:00:51", ev.pictures),
+    ("redesign", L, "2.1.232", OPUS, 60, 260, "2026-10-28T07:18:22", long.redesign),
+    ("reread-clinic", T, "2.1.232", SONNET5, 28, 60, "2026-10-29T12:30:05", ev.reread_clinic),
+    ("last-look", T, "2.1.232", OPUS, 11, 90, "2026-10-30T14:22:19", ev.plain),
 ]
 NOTES = {
-    "incident": "largest session, peaks above 300k on a 1M window; an Agent result names `claude-opus-4-8[1m]`",
-    "redesign": "peaks above 250k: a PDF of 38 pages in the prompt, 20 screenshots of known size, much hidden thinking",
-    "manual-compact": "manual compaction above 150k with `postTokens` (without the prefix); its history is forked",
+    "incident": "largest session, peaks above 300k on a 1M window, most of it results (logs, dashboards, a PDF); an Agent "
+    "result names `claude-opus-4-8[1m]`",
+    "redesign": "peaks above 250k: a PDF of 38 pages in the second prompt, screenshots of known size, pages of `notes` "
+    "with six pictures each",
+    "manual-compact": "manual compaction above 150k with `postTokens` (without the prefix), a PDF read before it; its "
+    "history is forked",
     "fork": "fork of manual-compact: lines from its boundary on with the same uuid, timestamp, requestId; then its own",
-    "two-auto-compacts": "two automatic compactions near 167k of a 200k window, re-injected files and listings",
-    "old-auto-compact": "one automatic compaction, metadata of the 2.1.39 form (trigger, preTokens), visible thinking",
+    "two-auto-compacts": "two automatic compactions near 167k of a 200k window, re-injected files and listings; two PDFs "
+    "are read before the first and again after it",
+    "old-auto-compact": "one automatic compaction, metadata of the 2.1.39 form (trigger, preTokens), visible thinking; "
+    "what is put back stands in no line",
     "microcompact": "one microcompact_boundary with compactedToolIds: ctx falls, no summary, the chain goes on",
     "inline-sidechains": "two sidechains in the main file, and a compaction without boundary line (1.0.x)",
     "resumed-from": "the history that `resumed-copy` repeats",
@@ -84,7 +90,7 @@ NOTES = {
     "clear-before": "ended by /clear",
     "clear-after": "begins with the /clear command lines: a new session, no compaction",
     "expiry-5m": "three pauses over 5 minutes with a 5 minute cache: the whole prefix is written again, cause named",
-    "long-gap-1h": "a lunch break over 1 h with a 1 hour cache: everything is written again; peak above 120k",
+    "long-gap-1h": "a lunch break over 1 h with a 1 hour cache: everything is written again; peak above 120k, a PDF read",
     "tools-changed": "an MCP server connects late (tools_changed); ToolSearch loads schemas that no line holds",
     "context-command": "real-form `/context` output whose rows add up to the context of that moment; Skill use",
     "mcp-heavy": "two MCP servers, `notes` and `my__board` (the name holds the separator)",
@@ -122,14 +128,18 @@ class Sample:
         key, project, version, model, _, think, begin, _ = row
         r = random.Random(f"ctxlib sample {key}")
         cwd = f"{HOME}/{project}"
+        lean = project == Q
         prefix = {
-            "system_prompt": r.randrange(3400, 5200),
-            "system_tools": r.randrange(9500, 13_500),
-            "memory": r.randrange(600, 1900),
+            "system_prompt": r.randrange(3600, 4600),
+            "system_tools": r.randrange(15_000, 16_600) if lean else r.randrange(16_200, 18_400),
+            "memory": {T: 9600, L: 4900, Q: 900}[project] + r.randrange(600),
         }
-        mcp = SERVERS if key in ("mcp-heavy", "context-command", "incident", "redesign") else ()
+        # tidepool-api has its rules in a long memory file, lantern-web its servers; quarry-etl is lean.
+        mcp: tuple[str, ...] = SERVERS if project == L or key == "incident" else ()
         if mcp:
-            prefix["mcp_tools"] = r.randrange(2100, 4200)
+            prefix["mcp_tools"] = r.randrange(13_400, 14_800) if project == L else r.randrange(5200, 6400)
+        if key == "tools-changed":
+            mcp = ("notes",)
         slug = (
             ""
             if version.startswith("1.")

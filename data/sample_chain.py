@@ -6,9 +6,9 @@ import random
 import uuid
 from typing import Any
 
-from sample_base import ALPHABET, CHARS_PER_TOKEN, HERE, Line, Setup, stamp
+from sample_base import ALPHABET, CHARS_PER_TOKEN, HERE, Line, Setup, dumps, stamp
 from sample_text import Text
-from sample_words import AGENTS, REVIEWER, SKILLS
+from sample_words import AGENTS, MCP_DEFERRED, REVIEWER, SKILLS
 from sample_world import World
 
 
@@ -50,6 +50,8 @@ class Chain:
         self.prompt_id = self.uuid()
         self.turn_started = start_ms
         self.agents: list[tuple[str, Chain, Line]] = []
+        # Files and lines of each that a compaction puts back.
+        self.restore = (2, 70)
 
     # -- ids, clock, sizes ---------------------------------------------------------------------------------------------
 
@@ -144,11 +146,18 @@ class Chain:
         """A system line; it costs no tokens."""
         return self.put({"type": "system", "subtype": subtype} | fields, None, parent, logical)
 
+    def tasks_reminder(self) -> None:
+        """The open tasks, put in by the client."""
+        items = [
+            {"id": str(i), "subject": self.text.fill("{verb} the {noun}"), "status": "pending"} for i in range(1, 4)
+        ]
+        self.attach("task_reminder", dumps({"items": items}).decode(), content=items, itemCount=len(items))
+
     def listings(self) -> None:
         """The listings a newer client puts at the start of a context."""
         t = self.text
         tools = ["CronCreate", "CronList", "NotebookEdit", "WebFetch", "WebSearch", "TaskCreate", "TaskList"] + [
-            f"mcp__{m}__{v}" for m in self.setup.mcp for v in ("search", "get_page", "create_page")
+            f"mcp__{m}__{v}" for m in self.setup.mcp for v in MCP_DEFERRED
         ]
         self.attach("deferred_tools_delta", "\n".join(tools), addedNames=tools, addedLines=tools, removedNames=[])
         kinds = [*AGENTS, f"{self.setup.project}-reviewer"]

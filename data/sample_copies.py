@@ -7,9 +7,10 @@ import random
 from typing import TYPE_CHECKING
 
 from sample_base import stamp
+from sample_media import WIDE
 from sample_parts import closing
 from sample_session import Thread
-from sample_work import Worker
+from sample_work import Event, Worker
 
 if TYPE_CHECKING:
     from make_sample import Sample
@@ -18,7 +19,14 @@ if TYPE_CHECKING:
 def manual_compact(sample: Sample, w: Worker, calls: int) -> None:
     """A manual compaction with postTokens; some time later the session is forked."""
     w.post_tokens = True
-    w.work(calls - 16)
+    w.t.restore = (3, 90)
+    events: dict[int, Event] = {
+        5: lambda w: w.document("brand-guide", 26),
+        9: lambda w: w.mcp("notes", "get_page", {"page": "motion-rules"}, 5000),
+    }
+    views: dict[int, Event] = dict.fromkeys((12, 18, 24, 30, 36), lambda w: w.screenshots([(1280, 720), WIDE]))
+    pages: dict[int, Event] = dict.fromkeys((7, 14, 21, 28), lambda w: w.card([WIDE] * 6))
+    w.work(calls - 16, events | views | pages)
     w.t.compact("manual", 7800, post_tokens=True)
     w.work(calls - 7)
     r = random.Random("ctxlib sample fork")
@@ -26,7 +34,7 @@ def manual_compact(sample: Sample, w: Worker, calls: int) -> None:
     thread = w.t.fork(sid, r)
     thread.t += 600_000
     other = Worker(thread)
-    other.work(thread.calls + 14)
+    other.work(thread.calls + 10)
     closing(other)
     sample.threads["fork"] = thread
     w.work(calls)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sample_base import HAIKU, Line, png
-from sample_parts import context_report, pdf
-from sample_work import Worker
+from sample_base import HAIKU, Line
+from sample_media import WIDE
+from sample_parts import context_report
+from sample_work import Event, Worker
 
 if TYPE_CHECKING:
     from make_sample import Sample
+
+
+def pictures(_sample: Sample, w: Worker, calls: int) -> None:
+    """Ordinary work with a look at some pictures."""
+    look: Event = Worker.charts if w.t.setup.project == "quarry-etl" else (lambda w: w.screenshots([WIDE] * 3))
+    w.work(calls, dict.fromkeys((7, 15, 22), look))
 
 
 def plain(_sample: Sample, w: Worker, calls: int) -> None:
@@ -19,7 +26,7 @@ def plain(_sample: Sample, w: Worker, calls: int) -> None:
 
 def agents_progress(_sample: Sample, w: Worker, calls: int) -> None:
     """Two sub-agents of the version that also logs their responses as progress lines."""
-    w.work(calls, {6: lambda w: w.agents(1, 8, HAIKU), 15: lambda w: w.agents(1, 9, HAIKU)})
+    w.work(calls, {6: lambda w: w.agents(1, 6, HAIKU), 15: lambda w: w.agents(1, 7, HAIKU)})
 
 
 def agents_parallel(_sample: Sample, w: Worker, calls: int) -> None:
@@ -27,16 +34,17 @@ def agents_parallel(_sample: Sample, w: Worker, calls: int) -> None:
     w.work(
         calls,
         {
-            4: lambda w: w.agents(1, 9, HAIKU),
-            12: lambda w: w.agents(2, 7, HAIKU),
-            25: lambda w: w.agents(1, 12, HAIKU, "Plan"),
+            4: lambda w: w.agents(1, 8, HAIKU),
+            9: lambda w: w.screenshots([WIDE] * 4, "shots/dashboard"),
+            12: lambda w: w.agents(2, 5, HAIKU),
+            25: lambda w: w.agents(1, 9, HAIKU, "Plan"),
         },
     )
 
 
 def inline_sidechains(_sample: Sample, w: Worker, calls: int) -> None:
     """Sidechains in the main file, and a compaction that only its summary line shows."""
-    w.work(calls, {7: lambda w: w.agents(2, 6, w.t.setup.model), 17: lambda w: w.t.compact("manual", 4200)})
+    w.work(calls, {7: lambda w: w.agents(2, 5, w.t.setup.model), 17: lambda w: w.t.compact("manual", 4200)})
 
 
 def microcompact(_sample: Sample, w: Worker, calls: int) -> None:
@@ -53,7 +61,7 @@ def microcompact(_sample: Sample, w: Worker, calls: int) -> None:
         w.t.microcompact(3)
         w.step()
 
-    w.work(calls, dict.fromkeys(range(2, 38, 2), large_read) | {44: clear})
+    w.work(calls, dict.fromkeys(range(2, 36, 2), large_read) | {44: clear})
 
 
 def expiry_5m(_sample: Sample, w: Worker, calls: int) -> None:
@@ -64,15 +72,10 @@ def expiry_5m(_sample: Sample, w: Worker, calls: int) -> None:
 
 
 def long_gap(_sample: Sample, w: Worker, calls: int) -> None:
-    """A pause of more than an hour in the middle."""
-    w.work(calls // 2)
+    """A pause of more than an hour in the middle; the supplier's format stands in a PDF."""
+    w.work(calls // 2, {9: lambda w: w.document("ledger-format", 21), 24: Worker.charts})
     w.t.tick(78 * 60_000, 84 * 60_000)
-    w.work(calls)
-
-
-def two_auto_compacts(_sample: Sample, w: Worker, calls: int) -> None:
-    """Compactions come by themselves; the second half of the session has sub-agents."""
-    w.work(calls, {20: lambda w: w.agents(1, 10, HAIKU)})
+    w.work(calls, dict.fromkeys((40, 50, 58), Worker.charts))
 
 
 def damaged(_sample: Sample, w: Worker, calls: int) -> None:
@@ -87,7 +90,7 @@ def rewind(_sample: Sample, w: Worker, calls: int) -> None:
         w.t.rewind(min(3, len(w.t.prompts)))
         w.step()
 
-    w.work(calls, {22: back})
+    w.work(calls, {6: lambda w: w.screenshots([WIDE] * 4), 22: back})
 
 
 def api_error(_sample: Sample, w: Worker, calls: int) -> None:
@@ -120,13 +123,13 @@ def api_error(_sample: Sample, w: Worker, calls: int) -> None:
         t.prompt("go on", wait=(20_000, 40_000))
         w.step()
 
-    w.work(calls, {9: error})
+    w.work(calls, {4: Worker.charts, 9: error})
 
 
 def clear_after(_sample: Sample, w: Worker, calls: int) -> None:
     """The session that /clear began."""
     w.t.command("clear", "")
-    w.work(calls)
+    w.work(calls, {8: lambda w: w.screenshots([WIDE] * 4, "shots/dashboard")})
 
 
 def mcp_heavy(_sample: Sample, w: Worker, calls: int) -> None:
@@ -136,7 +139,8 @@ def mcp_heavy(_sample: Sample, w: Worker, calls: int) -> None:
         for n in (3, 12, 24, 33)
     }
     notes = {n: (lambda w: w.mcp("notes", "get_page", {"page": "palette-rules"}, 7400)) for n in (6, 19, 28)}
-    w.work(calls, board | notes)
+    pages = dict.fromkeys((9, 16, 30), lambda w: w.card([WIDE] * 4))
+    w.work(calls, board | notes | pages)
 
 
 def hostile(_sample: Sample, w: Worker, calls: int) -> None:
@@ -167,37 +171,6 @@ def hostile(_sample: Sample, w: Worker, calls: int) -> None:
         w.step()
 
     w.work(calls, {2: title, 5: odd_tool, 8: odd_result})
-
-
-def redesign(_sample: Sample, w: Worker, calls: int) -> None:
-    """A design document, screenshots and much hidden thinking."""
-    t = w.t
-    document = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": pdf(38)}}
-    t.prompt(
-        [
-            {
-                "type": "text",
-                "text": "Here is the design document for the new panel. Read all of it, then plan the work.",
-            },
-            document,
-        ],
-        38 * 1850 + 40,
-    )
-    sizes = [(1280, 720), (1440, 900), (640, 360), (390, 844)]
-    shots = {n: (lambda w, n=n: w.screenshot(*sizes[n % 4])) for n in range(3, 62, 3)}
-    from_person = [
-        {"type": "text", "text": "[Image #1] The drawer looks like this on my phone."},
-        {
-            "type": "image",
-            "source": {"type": "base64", "media_type": "image/png", "data": png(390, 844, (250, 240, 220))},
-        },
-    ]
-
-    def pasted(w: Worker) -> None:
-        w.t.prompt(from_person, 390 * 844 // 750 + 30)
-        w.step()
-
-    w.work(calls, shots | {31: pasted})
 
 
 def reread_clinic(_sample: Sample, w: Worker, calls: int) -> None:
@@ -239,7 +212,7 @@ def tools_changed(_sample: Sample, w: Worker, calls: int) -> None:
     """An MCP server connects late: its tools change the prefix, and schemas are loaded on demand."""
 
     def connect(w: Worker) -> None:
-        w.t.setup.mcp = ("my__board",)
+        w.t.setup.mcp = (*w.t.setup.mcp, "my__board")
         text = "## my__board\n" + w.t.text.prose(500)
         w.t.attach("mcp_instructions_delta", text, addedNames=["my__board"], addedBlocks=[text], removedNames=[])
         w.t.cache_hole = "tools_changed"
@@ -249,26 +222,20 @@ def tools_changed(_sample: Sample, w: Worker, calls: int) -> None:
         w.tool_search(["mcp__my__board__list_cards", "mcp__my__board__move_card"], 2350)
         w.mcp("my__board", "list_cards", {"board": "lamps"}, 1900)
 
-    w.work(calls, {13: connect, 15: search})
+    pages = dict.fromkeys((7, 21), lambda w: w.card([WIDE] * 4))
+    w.work(calls, {13: connect, 15: search} | pages)
 
 
 def context_command(_sample: Sample, w: Worker, calls: int) -> None:
     """Skill use, then /context."""
-    w.work(calls - 9, {5: lambda w: w.skill("screenshots")})
+    w.work(
+        calls - 9,
+        {
+            5: lambda w: w.skill("screenshots"),
+            8: lambda w: w.screenshots([WIDE] * 4),
+            16: lambda w: w.screenshots([WIDE] * 3),
+        },
+    )
     report = context_report(w.t)
     w.t.command("context", report)
     w.work(calls)
-
-
-def incident(_sample: Sample, w: Worker, calls: int) -> None:
-    """A long hunt on the 1M window."""
-    w.work(
-        calls,
-        {
-            20: lambda w: w.agents(1, 11, w.t.setup.model, "general-purpose", "claude-opus-4-8[1m]"),
-            60: lambda w: w.skill("test-triage"),
-            90: lambda w: w.agents(1, 8, HAIKU),
-            140: lambda w: w.screenshot(1440, 900),
-            170: lambda w: w.bash("journalctl -u tidepool-api --since today", 24_000),
-        },
-    )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-
 from sample_base import AUTOCOMPACT_BUFFER, stamp, version_key
 from sample_session import Thread
-from sample_words import SKILLS
+from sample_words import MCP_LOADED, SKILLS
 from sample_work import Worker
 
 
@@ -42,7 +40,7 @@ def opening(w: Worker) -> None:
         durationMs=41,
     )
     t.listings()
-    memory = t.text.prose(900)
+    memory = t.text.prose(800 if t.setup.prefix["memory"] < 2000 else 5200)
     path = f"{t.setup.cwd}/docs/CLAUDE.md"
     t.attach(
         "nested_memory",
@@ -68,22 +66,6 @@ def damage(lines: list[bytes]) -> list[bytes]:
     out[at] = b"\x00" * 96 + out[at]
     last = max(i for i, line in enumerate(lines) if b'"type":"tool_result"' in line or b'"turn_duration"' in line)
     return [*out[:last], out[last][: len(out[last]) * 2 // 3]]
-
-
-def pdf(pages: int) -> str:
-    """A small but valid PDF with that many empty pages, in base64."""
-    kids = " ".join(f"{i + 3} 0 R" for i in range(pages))
-    body = ["<</Type/Catalog/Pages 2 0 R>>", f"<</Type/Pages/Count {pages}/Kids[{kids}]>>"]
-    body += ["<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>"] * pages
-    text = "%PDF-1.4\n"
-    places = []
-    for number, entry in enumerate(body, 1):
-        places.append(len(text))
-        text += f"{number} 0 obj{entry}endobj\n"
-    size = len(body) + 1
-    table = "".join(f"{p:010d} 00000 n \n" for p in places)
-    end = f"trailer<</Size {size}/Root 1 0 R>>\nstartxref\n{len(text)}\n%%EOF\n"
-    return base64.b64encode(f"{text}xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode()).decode()
 
 
 def kilo(n: int) -> str:
@@ -121,13 +103,9 @@ def context_report(t: Thread) -> str:
         "|----------|--------|------------|",
     ]
     out += [f"| {name} | {kilo(n)} | {n * 100 / window:.1f}% |" for name, n in rows]
-    part = p["mcp_tools"] // 6
+    part = p["mcp_tools"] // (len(MCP_LOADED) * len(t.setup.mcp))
     out += ["", "### MCP Tools", "", "| Tool | Server | Tokens |", "|------|--------|--------|"]
-    out += [
-        f"| mcp__{server}__{tool} | {server} | {kilo(part)} |"
-        for server in t.setup.mcp
-        for tool in ("search", "get_page", "create_page")
-    ]
+    out += [f"| mcp__{server}__{tool} | {server} | {kilo(part)} |" for server in t.setup.mcp for tool in MCP_LOADED]
     out += [
         "",
         "### Custom Agents",
@@ -146,5 +124,5 @@ def context_report(t: Thread) -> str:
         f"| Project | docs/CLAUDE.md | {kilo(t.attached['nested_memory'])} |",
     ]
     out += ["", "### Skills", "", "| Skill | Source | Tokens |", "|-------|--------|--------|"]
-    out += [f"| {name} | Project | ~{skills // 4} |" for name in SKILLS]
+    out += [f"| {name} | Project | ~{skills // len(SKILLS)} |" for name in SKILLS]
     return "\n".join(out)

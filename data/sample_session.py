@@ -72,7 +72,7 @@ class Thread(Chain):
         self.tick(1500, 9000)
         use, reason = self.usage()
         hidden = 0 if think is None else think
-        share = 0.36 if s.think < 1500 else 0.55
+        share = 0.19
         if think is None and r.random() < share:
             hidden = min(9500, int(s.think / share * (0.15 + 3.4 * r.random() * r.random())))
         blocks: list[Line] = []
@@ -177,8 +177,10 @@ class Thread(Chain):
             "The summary below covers the earlier portion of the conversation.\n\nSummary:\n"
             + self.text.prose(summary_chars)
         )
-        restored = [] if not self.setup.new_style else [line["file_path"] for line in self.reads[-2:]]
-        snippets = [(p, self.world.numbered(p, 1, 70)) for p in dict.fromkeys(restored) if p in self.world.files]
+        count, rows = self.restore
+        recent = list(dict.fromkeys(line["file_path"] for line in reversed(self.reads[-40:])))
+        recent = sorted(recent, key=lambda p: -min(rows, len(self.world.files[p])))[:count]
+        snippets = [(p, self.world.numbered(p, 1, rows)) for p in reversed(recent) if self.setup.new_style]
         meta: Line = {"trigger": trigger, "preTokens": before}
         fields: Line = {"content": "Conversation compacted", "isMeta": False, "level": "info", "compactMetadata": meta}
         if version_key(self.setup.version) < (2,):
@@ -207,6 +209,10 @@ class Thread(Chain):
             )
         if self.setup.new_style:
             self.listings()
+            self.tasks_reminder()
+        else:
+            # The older clients put files and reminders back too, and logged none of it.
+            self.ctx += self.r.randrange(6500, 9500) if version_key(self.setup.version) >= (2,) else 2400
         if post_tokens:
             after = self.ctx - self.prefix
             meta |= {

@@ -16,16 +16,16 @@ from sample_words import ANSWERS, DOCS, FOLLOW, OPENERS
 
 Quantiles = Sequence[tuple[float, int]]
 
-# Characters of a shell result: median about 350, a long tail. Real logs reach 26k at the 99th percentile; the sample
+# Characters of a shell result: median about 450, a long tail. Real logs reach 26k at the 99th percentile; the sample
 # stops earlier to stay small.
 RESULT_CHARS: Quantiles = (
     (0.0, 24),
-    (0.25, 110),
-    (0.5, 340),
-    (0.75, 760),
-    (0.9, 2200),
-    (0.97, 5000),
-    (0.99, 9000),
+    (0.25, 140),
+    (0.5, 450),
+    (0.75, 1300),
+    (0.9, 3600),
+    (0.97, 6800),
+    (0.99, 11000),
     (1.0, 18000),
 )
 PROMPT_SENTENCES: Quantiles = ((0.0, 1), (0.5, 2), (0.8, 3), (0.95, 6), (1.0, 9))
@@ -108,10 +108,40 @@ class Text(Code):
         where = f"FAILED tests/test_{self.noun()}.py::test_{self.verb()} - AssertionError"
         return f"{head}{body}\n{why}\n{where}\n1 failed, {passed} passed in {took}"
 
-    def shell(self, command: str, chars: int) -> str:
-        """Output of a shell command, by what the command looks like."""
+    def shell(self, command: str, chars: int) -> tuple[str, int]:
+        """Output and exit code of a shell command; a failure is told as the client tells it to the model."""
         if "pytest" in command or "vitest" in command:
-            return self.tests(chars, self.r.random() < 0.3)
+            failed = self.r.random() < 0.36
+            return ("Exit code 1\n" if failed else "") + self.tests(chars, failed), int(failed)
+        if self.r.random() < (0.07 if command.startswith(("ls", "find", "tail")) else 0.2 * (command[:3] != "git")):
+            return self.failure(command, min(chars, 1500))
+        return self.output(command, chars), 0
+
+    def failure(self, command: str, chars: int) -> tuple[str, int]:
+        """What a command prints that fails, and its exit code."""
+        if command.startswith(("ls", "find", "tail")):
+            name = command.split()[0]
+            code, why = (1, "cannot open") if name == "tail" else (2, "cannot access")
+            return f"Exit code {code}\n{name}: {why} '{self.noun()}s/{self.verb()}': No such file or directory", code
+        if command.startswith("python"):
+            where = f'  File "<stdin>", line {self.r.randrange(3, 20)}, in <module>'
+            return "Exit code 1\n" + "\n".join(
+                [
+                    "Traceback (most recent call last):",
+                    where,
+                    self.fill("AttributeError: '{noun}' has no '{adj}_{noun2}'"),
+                ]
+            ), 1
+        made = [
+            "src/{noun}/{verb}.ts(#2,#1): error TS2339: Property '{adj}' does not exist on type '{noun2}'.",
+            "src/{noun2}/{verb}.ts(#2,#2): error TS2345: Argument of type '{noun}' is not assignable.",
+        ]
+        if command.startswith("make"):
+            made = ["app/{noun}/{verb}.py:#2:#1: F401 '{noun2}' imported but unused", "app/{noun}.py:#2: error: {adj}"]
+        return "Exit code 2\n" + self.listing(made, max(90, chars)), 2
+
+    def output(self, command: str, chars: int) -> str:
+        """Output of a command that succeeds, by what the command looks like."""
         if command.startswith("git log"):
             return self.listing(
                 [

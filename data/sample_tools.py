@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sample_base import Line, dumps, image_tokens, png, version_key
+from sample_base import Line, version_key
 from sample_session import Thread
 from sample_text import RESULT_CHARS, draw
 from sample_words import COMMANDS
@@ -18,11 +18,10 @@ class Tools:
         self.r = thread.r
         self.compact_at = thread.setup.window - 33_000
         self.post_tokens = False
-        self.image_no = 0
 
     def say(self) -> str:
         """Visible text of an answer, often none."""
-        return self.t.text.answer(self.r.randrange(1, 3)) if self.r.random() < 0.3 else ""
+        return self.t.text.answer(self.r.randrange(1, 3)) if self.r.random() < 0.18 else ""
 
     def shown(self) -> str:
         """Thinking text: only older versions show it."""
@@ -53,8 +52,8 @@ class Tools:
             return dict(self.r.choice(self.t.reads[-8:]))
         path = self.path()
         n = len(self.t.world.files[path])
-        if n > 60 and self.r.random() < 0.86:
-            return {"file_path": path, "offset": self.r.randrange(1, n - 40), "limit": self.r.choice([15, 25, 40, 60])}
+        if n > 60 and self.r.random() < 0.8:
+            return {"file_path": path, "offset": self.r.randrange(1, n - 40), "limit": self.r.choice([25, 40, 60, 75])}
         return {"file_path": path}
 
     def read_content(self, inp: Line) -> tuple[str, Line]:
@@ -68,7 +67,10 @@ class Tools:
         }
 
     def read(self, path: str | None = None, offset: int | None = None, limit: int | None = None) -> None:
-        """Read a file or a range of it."""
+        """Read a file or a range of it; one in thirty is not where it was looked for."""
+        if path is None and self.r.random() < 0.038:
+            self.read_missing(self.path().replace(f"{self.t.text.project}/", f"{self.t.text.project}/old/"))
+            return
         inp = (
             self.read_input()
             if path is None
@@ -89,18 +91,21 @@ class Tools:
         """Change a few lines of a file."""
         target = path or (self.r.choice(self.t.reads[-6:])["file_path"] if self.t.reads else self.path())
         lines = self.t.world.files[target]
-        at = self.r.randrange(0, max(1, len(lines) - 8))
-        old = lines[at : at + self.r.randrange(1, 5)]
-        new = [*old, *self.t.text.source(target, 40)[20 : 20 + self.r.randrange(1, 6)]]
+        at = self.r.randrange(0, max(1, len(lines) - 20))
+        old = lines[at : at + self.r.randrange(4, 18)]
+        new = [*old, *self.t.text.source(target, 60)[20 : 20 + self.r.randrange(6, 38)]]
         inp: Line = {
             "replace_all": False,
             "file_path": target,
             "old_string": "\n".join(old),
             "new_string": "\n".join(new),
         }
-        if fail:
-            inp["old_string"] = "\n".join(reversed(old)) + "  # once"
+        if fail or (path is None and self.r.random() < 0.1):
+            inp["old_string"] = "\n".join(reversed(old[:4])) + "  # once"
             text = f"String to replace not found in file.\nString: {inp['old_string']}"
+            if not fail and self.r.random() < 0.3:
+                text = "File has been modified since read, either by the user or by a linter. Read it again before "
+                text += "attempting to write it."
             self.one("Edit", inp, f"<tool_use_error>{text}</tool_use_error>", stub=f"Error: {text}", error=True)
             return
         self.one(
@@ -125,10 +130,19 @@ class Tools:
                 durationMs=self.r.randrange(40, 900),
             )
 
+    def command(self) -> str:
+        """A command of the project, or a few lines of a script."""
+        if self.r.random() < 0.66:
+            return self.r.choice(COMMANDS[self.t.setup.project])
+        web = self.t.setup.project == "lantern-web"
+        body = self.t.text.source("probe.ts" if web else "probe.py", 60)[14 : 14 + self.r.randrange(10, 36)]
+        return "\n".join([f"{'npx tsx' if web else 'python'} - <<'EOF'", *body, "EOF"])
+
     def bash(self, command: str | None = None, chars: int | None = None) -> None:
         """Run a shell command."""
-        cmd = command or self.r.choice(COMMANDS[self.t.setup.project])
-        out = self.t.text.shell(cmd, draw(self.r, RESULT_CHARS) if chars is None else chars)
+        cmd = command or self.command()
+        size = draw(self.r, RESULT_CHARS) if chars is None else chars
+        out, code = self.t.text.shell(cmd, size) if command is None else (self.t.text.output(cmd, size), 0)
         use_id = self.t.call(
             self.say(),
             [("Bash", {"command": cmd, "description": self.t.text.fill("Check {noun} and {noun2}")})],
@@ -152,9 +166,8 @@ class Tools:
                         "parentToolUseID": use_id,
                     }
                 )
-        self.t.result(
-            use_id, out, stub={"stderr": "", "interrupted": False, "isImage": False}, error=False, wait=(300, 40_000)
-        )
+        stub = f"Error: Exit code {code}" if code else {"stderr": "", "interrupted": False, "isImage": False}
+        self.t.result(use_id, out, stub=stub, error=code > 0, wait=(300, 40_000))
 
     def grep(self) -> None:
         """Search the project."""
@@ -187,7 +200,7 @@ class Tools:
         """Write a new file."""
         folder, ending = self.r.choice(["docs", "tests"]), "ts" if self.t.setup.project == "lantern-web" else "py"
         path = f"{self.t.setup.cwd}/{folder}/{self.t.text.noun()}_{self.r.randrange(10, 99)}.{ending}"
-        lines = self.t.text.source(path, self.r.randrange(15, 50))
+        lines = self.t.text.source(path, self.r.randrange(48, 130))
         self.one(
             "Write",
             {"file_path": path, "content": "\n".join(lines)},
@@ -205,11 +218,7 @@ class Tools:
                 "Updated task status",
                 stub={"success": True},
             )
-            items = [
-                {"id": str(i), "subject": self.t.text.fill("{verb} the {noun}"), "status": "pending"}
-                for i in range(1, 4)
-            ]
-            self.t.attach("task_reminder", dumps({"items": items}).decode(), content=items, itemCount=len(items))
+            self.t.tasks_reminder()
             return
         todos = [
             {
@@ -244,49 +253,4 @@ class Tools:
             [{"type": "text", "text": text}],
             self.t.tokens(text) + 20,
             [{"type": "text"}],
-        )
-
-    def screenshot(self, width: int, height: int) -> None:
-        """Read an image file."""
-        self.image_no += 1
-        image = {
-            "type": "image",
-            "source": {
-                "type": "base64",
-                "data": png(width, height, (40 + self.image_no * 7 % 200, 90, 120)),
-                "media_type": "image/png",
-            },
-        }
-        path = f"{self.t.setup.cwd}/shots/panel-{self.image_no:02d}.png"
-        self.one(
-            "Read",
-            {"file_path": path},
-            [image],
-            image_tokens(width, height) + 8,
-            {
-                "type": "image",
-                "file": {"type": "image/png", "dimensions": {"originalWidth": width, "originalHeight": height}},
-            },
-        )
-
-    def skill(self, name: str) -> None:
-        """Load a skill: a short result, then its text as a meta line."""
-        tool_id = self.one(
-            "Skill", {"skill": name}, f"Launching skill: {name}", stub={"success": True, "commandName": name}
-        )
-        folder = f"{self.t.setup.cwd}/.claude/skills/{name}"
-        text = f"Base directory for this skill: {folder}\n\n# {name}\n\n{self.t.text.prose(2600)}"
-        self.t.user(
-            [{"type": "text", "text": text}], self.t.tokens(text) + 6, {"isMeta": True, "sourceToolUseID": tool_id}
-        )
-
-    def tool_search(self, names: list[str], schema_tokens: int) -> None:
-        """Load deferred tools; their schemas enter the context but stand in no line."""
-        refs = [{"type": "tool_reference", "tool_name": n} for n in names]
-        self.one(
-            "ToolSearch",
-            {"query": "select:" + ",".join(names), "max_results": 5},
-            refs,
-            schema_tokens,
-            {"matches": names, "query": "select", "total_deferred_tools": 31},
         )

@@ -176,9 +176,20 @@ SKILLS = {
     "more than one test fails or a run is flaky.",
     "schema-review": "Check a change of tables or payloads against the compatibility rules: no renamed field, no "
     "narrowed type, a default for what is new.",
+    "commit-message": "Write the message of a commit from the staged diff: one line of what, then why, then what was "
+    "left out on purpose. Use before every commit unless the person gives the text.",
+    "dependency-update": "Raise one dependency at a time, run the tests of what imports it, and note what its list of "
+    "changes says about renamed or removed names. Use when asked to update packages.",
+    "incident-notes": "Keep a timeline while something is broken: what was seen, when, by whom, what was tried. Use as "
+    "soon as the person speaks of an outage, an alert or a rollback.",
+    "query-plan": "Explain why a query is slow: print its plan, name the step that reads most rows and propose an index "
+    "or a narrower window. Never run it against production.",
     "screenshots": "Take pictures of a page in four sizes and compare them with the stored ones. Use after any change "
     "of layout, spacing or colour.",
 }
+# Tools of an MCP server: those in the prefix, and those that ToolSearch has to load.
+MCP_LOADED = ("search", "get_page", "create_page", "update_page", "list_cards", "add_comment", "get_history", "query")
+MCP_DEFERRED = ("move_card", "export_page", "bulk_update")
 COMMANDS = {
     "tidepool-api": [
         "pytest -q tests",

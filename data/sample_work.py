@@ -7,16 +7,16 @@ import random
 from collections.abc import Callable, Mapping
 
 from sample_base import HERE, Line, Setup, version_key
+from sample_media import Media
 from sample_session import Thread
 from sample_text import RESULT_CHARS, draw
-from sample_tools import Tools
 
 ACTIONS = (
-    ["bash"] * 30
+    ["bash"] * 27
     + ["read"] * 24
-    + ["edit"] * 20
+    + ["edit"] * 22
     + ["grep"] * 11
-    + ["write"] * 3
+    + ["write"] * 6
     + ["tasks"] * 3
     + ["glob"] * 3
     + ["parallel"] * 4
@@ -24,8 +24,13 @@ ACTIONS = (
 Event = Callable[["Worker"], None]
 
 
-class Worker(Tools):
+class Worker(Media):
     """Drives one thread."""
+
+    def __init__(self, thread: Thread) -> None:
+        super().__init__(thread)
+        # What is done first after each compaction that comes by itself.
+        self.after: list[Event] = []
 
     def agents(self, count: int, calls: int, model: str, kind: str = "Explore", resolved: str | None = None) -> None:
         """Start sub-agents in one response; each has its own file and context."""
@@ -170,7 +175,9 @@ class Worker(Tools):
             while left > 0 and t.calls < calls - 1:
                 left -= 1
                 if t.ctx > self.compact_at:
-                    t.compact("auto", self.r.randrange(5000, 9000), self.post_tokens)
+                    t.compact("auto", self.r.randrange(9000, 13_000), self.post_tokens)
+                    if self.after:
+                        self.after.pop(0)(self)
                 if todo and t.calls >= todo[0][0]:
                     todo.pop(0)[1](self)
                 else:

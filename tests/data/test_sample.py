@@ -243,6 +243,7 @@ def test_large_sessions() -> None:
     """Two sessions above 250k with the evidence of their window, some above 120k, none above its window."""
     peaks = sorted((max((c["ctx"] for c in calls(next(threads(parse(p)[0]), []))), default=0)) for p in main_files())
     assert sum(p > 250_000 for p in peaks) == 2
+    assert sum(p > 150_000 for p in peaks) == 5
     assert 6 <= sum(p > 120_000 for p in peaks) <= 9
     assert peak("incident") > 300_000
     assert peak("redesign") > 250_000
@@ -253,6 +254,97 @@ def test_large_sessions() -> None:
 def boundaries(name: str, kind: str = "compact_boundary") -> list[LINE]:
     """Boundary lines of a session."""
     return [x for x in lines_of(name) if x.get("subtype") == kind]
+
+
+def results(lines: list[LINE]) -> list[LINE]:
+    """Tool results of some lines."""
+    content = [x["message"]["content"] for x in lines if x["type"] == "user"]
+    return [b for blocks in content if isinstance(blocks, list) for b in blocks if b["type"] == "tool_result"]
+
+
+def mains() -> list[list[LINE]]:
+    """Main threads that have calls."""
+    return [main for p in main_files() if calls(main := next(threads(parse(p)[0]), []))]
+
+
+def test_starts() -> None:
+    """One lean project, one with a long memory file, one with many tools: constant within 5k of each other."""
+    firsts: dict[str, list[int]] = {}
+    for main in mains():
+        if "compact_boundary" not in [x.get("subtype") for x in main[:1]]:
+            firsts.setdefault(main[0]["cwd"].rsplit("/", 1)[1], []).append(calls(main)[0]["ctx"])
+    assert 30_000 < statistics.median(n for found in firsts.values() for n in found) < 45_000
+    middle = {name: statistics.median(found) for name, found in firsts.items()}
+    assert 18_000 < middle["quarry-etl"] < 25_000
+    assert 30_000 < middle["tidepool-api"] < 38_000
+    assert 40_000 < middle["lantern-web"] < 48_000
+
+
+def test_errors() -> None:
+    """4 to 7 % of the results of all threads are errors, of more than one tool, and each says what went wrong."""
+    found = [b for p in all_files() for b in results(parse(p)[0])]
+    wrong = [str(b["content"]) for b in found if b.get("is_error")]
+    assert 0.04 <= len(wrong) / len(found) <= 0.07
+    for said in (
+        "Exit code 1",
+        "Exit code 2",
+        "String to replace not found",
+        "File does not exist",
+        "modified since read",
+    ):
+        assert any(said in text for text in wrong), said
+
+
+def test_thinking_is_a_small_part() -> None:
+    """Output less what is shown, of the clients that log it: below 12 % of the last calls."""
+    thought = last = 0.0
+    for main in mains():
+        if version(main[-1]) < (2, 1, 101) or any(x.get("isCompactSummary") for x in main):
+            continue
+        rate = 2.7 if calls(main)[0]["line"]["message"]["model"] in SMALL_WINDOW else 2.3
+        shown: dict[str, float] = {}
+        for line in main:
+            if line["type"] == "assistant" and "requestId" in line:
+                block = line["message"]["content"][0]
+                text = json.dumps(block.get("input") or block.get("text") or "", ensure_ascii=False)
+                shown[line["requestId"]] = shown.get(line["requestId"], 0) + len(text) / rate + 9
+        found = calls(main)
+        thought += sum(max(0.0, c["out"] - shown[c["line"]["requestId"]]) for c in found[:-1])
+        last += found[-1]["ctx"]
+    assert 0.03 < thought / last < 0.12
+
+
+def test_results_fill_the_largest_session() -> None:
+    """In the session with the largest peak, texts and pictures of tool results are more than 40 % of it."""
+    (main,) = [m for m in mains() if max(c["ctx"] for c in calls(m)) == peak("incident")]
+    assert max(max(c["ctx"] for c in calls(m)) for m in mains()) == peak("incident")
+    size = 0.0
+    for block in results(main):
+        content = block["content"]
+        for part in content if isinstance(content, list) else [{"type": "text", "text": content}]:
+            size += 1600 if part["type"] == "image" else len(part["text"]) / 2.3
+    assert 0.4 < size / peak("incident") < 0.7
+
+
+def test_last_two_weeks() -> None:
+    """The last seven days and the seven before have four to eight sessions each, and calls of like number."""
+    made = [[c["line"]["timestamp"][:10] for c in calls(main)] for main in mains()]
+    this = [days for days in made if days[-1] >= "2026-10-24"]
+    last = [days for days in made if "2026-10-17" <= days[-1] < "2026-10-24"]
+    assert max(days[-1] for days in this) == "2026-10-30"
+    assert 4 <= len(last) <= 8
+    assert 4 <= len(this) <= 8
+    assert 0.5 < sum(map(len, this)) / sum(map(len, last)) < 2
+
+
+def test_after_compaction() -> None:
+    """The large sessions go on at 35k to 55k: prefix, summary, and what the client puts back."""
+    for name in ("manual-compact", "two-auto-compacts", "old-auto-compact"):
+        lines = lines_of(name)
+        for boundary in boundaries(name):
+            at = lines.index(boundary)
+            assert 35_000 < next(c for c in calls(lines) if c["place"] > at)["ctx"] < 55_000
+            assert [c for c in calls(lines) if c["end"] < at][-1]["ctx"] > 150_000
 
 
 def test_compactions() -> None:
@@ -426,8 +518,8 @@ def test_rereads() -> None:
     names = [b["name"] for b in tools("reread-clinic")]
     head = "Read Read Read Read Read Edit Read Edit Read Read Read Bash Read Read Read Read"
     assert names[:16] == head.split()
-    content = [x["message"]["content"] for x in lines_of("reread-clinic") if x["type"] == "user"]
-    errors = [b for blocks in content if isinstance(blocks, list) for b in blocks if b.get("is_error")]
+    scripted = [b["id"] for b in tools("reread-clinic")[:16]]
+    errors = [b for b in results(lines_of("reread-clinic")) if b.get("is_error") and b["tool_use_id"] in scripted]
     assert len(errors) == 3
 
 
