@@ -46,12 +46,15 @@ def snapshots(logs: Logs) -> Snapshots:
     begin = np.minimum(first + blocks["born"], end)
     stop = np.minimum(first + shares.cleared.astype("i8"), end)
 
+    kept = begin < stop
+    born, gone = (ends[kept].astype("i8") * len(PARTS) + column[kept] for ends in (begin, stop))
+
     def resident(tokens: Table) -> Table:
         """Sums of `tokens` over the blocks that each call carries, by category."""
-        change = np.zeros((len(calls) + 1, len(PARTS)))
-        kept = begin < stop
-        np.add.at(change, (begin[kept], column[kept]), tokens[kept])
-        np.subtract.at(change, (stop[kept], column[kept]), tokens[kept])
+        wide = len(PARTS)
+        change = np.bincount(born, tokens[kept], minlength=(len(calls) + 1) * wide)
+        np.subtract.at(change, gone, tokens[kept])
+        change = change.reshape(-1, wide)
         return np.maximum(np.cumsum(change[:-1], axis=0), 0.0)
 
     raw = resident(estimate.raw(blocks).astype("f8"))

@@ -55,8 +55,7 @@ def _keys(raw: Table, lines: Table) -> Table:
 
 
 def _first_in_thread(key: Table, thread: Table, keep: Table) -> Table:
-    rows = np.arange(len(key))
-    order = np.lexsort((rows, ~keep, key, thread))
+    order = np.lexsort((~keep, key, thread))
     k, t = key[order], thread[order]
     first = np.ones(len(key), bool)
     if len(key):
@@ -156,8 +155,7 @@ def usable_marks(corpus: Corpus, thread_of: Table, again: Table) -> Table:
 def repaired_parents(lines: Table, file_of: Table, thread_of: Table) -> Table:
     """Row of each line's parent; where that was passed over (progress lines), the thread's line before it."""
     up = parents(lines, file_of)
-    rows = np.arange(len(lines))
-    order = np.lexsort((rows, thread_of))
+    order = np.argsort(thread_of, kind="stable")
     before = np.full(len(lines), -1)
     if len(lines):
         same = thread_of[order[1:]] == thread_of[order[:-1]]

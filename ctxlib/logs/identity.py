@@ -44,8 +44,7 @@ def _stem(path: str) -> str:
 
 def repeated_lines(lines: Table, thread_of: Table) -> Table:
     """True for lines that stand in their thread a second time: rows that a resume appended again (same uuid)."""
-    rows = np.arange(len(lines))
-    order = np.lexsort((rows, lines["uuid"], thread_of))
+    order = np.lexsort((lines["uuid"], thread_of))
     uuid, thread = lines["uuid"][order], thread_of[order]
     again = np.zeros(len(lines), bool)
     if len(lines):
@@ -64,7 +63,7 @@ def call_keys(corpus: Corpus, thread_of: Table) -> Table:
     request, message = usage["request"], usage["message"]
     key = np.where(request != 0, request, message)
     both = (request != 0) & (message != 0)
-    pairs = np.unique(np.stack([message[both], request[both]], axis=1), axis=0)
+    pairs = _distinct(message[both], request[both])
     owners, counts = np.unique(pairs[:, 0], return_counts=True)
     one = pairs[np.isin(pairs[:, 0], owners[counts == 1])]
     lone = (request == 0) & (message != 0)
@@ -79,6 +78,15 @@ def call_keys(corpus: Corpus, thread_of: Table) -> Table:
             key[bare], usage[bare], lines[usage["line"][bare]], thread_of[usage["line"][bare]]
         )
     return key
+
+
+def _distinct(first: Table, second: Table) -> Table:
+    """The distinct pairs, sorted."""
+    order = np.lexsort((second, first))
+    a, b = first[order], second[order]
+    new = np.ones(len(a), bool)
+    new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+    return np.stack([a[new], b[new]], axis=1)
 
 
 def _split_constant_ids(key: Table, usage: Table, line: Table, thread: Table) -> Table:
@@ -126,7 +134,7 @@ def calls(corpus: Corpus, threads: Table, thread_of: Table, order: Order, since:
     key = call_keys(corpus, thread_of)
     thread, ts = thread_of[usage["line"]], lines["ts"][usage["line"]]
     rows = np.arange(len(usage))
-    ranked = np.lexsort((rows, key, thread))
+    ranked = np.lexsort((key, thread))
     k, t = key[ranked], thread[ranked]
     begins = np.flatnonzero(np.concatenate([[True], (k[1:] != k[:-1]) | (t[1:] != t[:-1])])) if len(usage) else rows
     measured = np.where(usage["ctx"][ranked] != NULL, np.arange(len(ranked)), -1)

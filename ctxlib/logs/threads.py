@@ -63,15 +63,24 @@ def split(corpus: Corpus) -> tuple[Table, Table]:
     loose = side & (agent == 0) & ~many
     if loose.any():
         root[loose] = _roots(lines, file_of)[loose]
-    key = np.zeros(len(lines), [("a", "i8"), ("b", "i8"), ("c", "i8")])
-    key["a"] = np.where(side & ~loose & ~many, session, -1 - file_of.astype("i8"))
-    key["b"] = np.where(side | many, agent, -1)
-    key["c"] = np.where(many, session, root)
-    distinct, first, thread_of = np.unique(key, return_index=True, return_inverse=True)
+    key = (
+        np.where(side & ~loose & ~many, session, -1 - file_of.astype("i8")),
+        np.where(side | many, agent, -1),
+        np.where(many, session, root),
+    )
+    # Lines of a thread mostly follow each other: only the first line of each run is sorted.
+    begins = np.ones(len(lines), bool)
+    begins[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in key]) if len(lines) else False
+    at = np.flatnonzero(begins)
+    runs = np.zeros(len(at), [("a", "i8"), ("b", "i8"), ("c", "i8")])
+    for name, column in zip("abc", key, strict=True):
+        runs[name] = column[at]
+    distinct, first, run_of = np.unique(runs, return_index=True, return_inverse=True)
     order = np.argsort(first)  # threads in log order
     rank = np.empty(len(order), "i4")
     rank[order] = np.arange(len(order))
-    thread_of, first = rank[thread_of.reshape(-1)], first[order]
+    first = at[first[order]]
+    thread_of = np.repeat(rank[run_of.reshape(-1)], np.diff(np.append(at, len(lines))))
 
     threads = np.zeros(len(distinct), THREAD)
     threads["file"] = file_of[first]
@@ -89,11 +98,12 @@ def split(corpus: Corpus) -> tuple[Table, Table]:
     threads["project"] = np.array(projects, "i4")[threads["file"]] if len(projects) else 0
     threads["version"] = lines["version"][first]
     dated = lines["ts"] != NO_TIME
-    threads["started"] = np.iinfo("i8").max
-    np.minimum.at(threads["started"], thread_of[dated], lines["ts"][dated])
-    threads["started"][threads["started"] == np.iinfo("i8").max] = NO_TIME
-    threads["ended"] = NO_TIME
-    np.maximum.at(threads["ended"], thread_of[dated], lines["ts"][dated])
+    started, ended = np.full(len(threads), np.iinfo("i8").max), np.full(len(threads), NO_TIME)
+    owner, times = thread_of[dated], np.ascontiguousarray(lines["ts"][dated])
+    np.minimum.at(started, owner, times)
+    np.maximum.at(ended, owner, times)
+    threads["started"] = np.where(started == np.iinfo("i8").max, NO_TIME, started)
+    threads["ended"] = ended
     return threads, thread_of
 
 
@@ -136,11 +146,12 @@ def _per_file(corpus: Corpus, column: str) -> list[list[int]]:
     lines, file_of = corpus.tables["lines"], corpus.file_of["lines"]
     out: list[list[int]] = [[] for _ in corpus.files]
     used = lines[column] != 0
-    pairs = np.stack([file_of[used].astype("i8"), lines[column][used].astype("i8")], axis=1)
+    pairs = (file_of[used].astype("i8") << 32) | lines[column][used]
     if len(pairs):
-        distinct, first = np.unique(pairs, axis=0, return_index=True)
-        for file, code in distinct[np.argsort(first)].tolist():
-            out[file].append(code)
+        begins = np.flatnonzero(np.append(True, pairs[1:] != pairs[:-1]))
+        distinct, first = np.unique(pairs[begins], return_index=True)
+        for pair in distinct[np.argsort(first)].tolist():
+            out[pair >> 32].append(pair & 0xFFFFFFFF)
     return out
 
 

@@ -59,6 +59,11 @@ def price(model: str, *, when: datetime | None = None, overrides: Overrides | No
     own = (overrides or {}).get(name, {})
     if "input" in own and "output" in own:
         return _filled(own, _USER_SOURCE)
+    return _from_list(name, when or datetime.now(UTC))
+
+
+@lru_cache(maxsize=4096)
+def _from_list(name: str, when: datetime) -> Price | None:
     found = find_listed(name)
     if found is None:
         return None
@@ -67,7 +72,7 @@ def price(model: str, *, when: datetime | None = None, overrides: Overrides | No
         context = {"speed": "fast"}
         if not any(variant.when == context for variant in found.price_variants or ()):
             return None
-    rates = vars(found.get_prices(when or datetime.now(UTC), context))
+    rates = vars(found.get_prices(when, context))
     source = list_source()
     base = _listed(rates, 0, source)
     if base is None:
