@@ -4,11 +4,12 @@ VENV ?= .venv
 ARGS ?=
 
 BIN := $(VENV)/bin
+LAB_VENV ?= $(VENV)-lab
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help report test lint unit mutations lab notebooks constraints clean
+.PHONY: help report test mutations lab lab-test notebooks constraints clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -19,25 +20,36 @@ report: $(VENV)/.report ## read your logs (or the sample) and write the report; 
 test: $(VENV)/.test ## style, types, unit tests, then every notebook against its stored outputs
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(BIN)/pytest -W error -n auto --dist loadgroup
+	@$(BIN)/pytest -W error -rs -n auto --dist loadfile
 	@$(BIN)/pytest --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-current-env \
 		--nbval-cell-timeout 120 -n auto --dist loadscope -p no:cacheprovider notebooks
 
 mutations: $(VENV)/.test ## prove that the notebooks test something: mutate rules, each must fail a cell (minutes)
 	@$(BIN)/python tests/mutations/run.py
 
-lab: $(VENV)/.lab ## open the notebooks in JupyterLab
+lab: ## open the notebooks in JupyterLab (an environment of its own: Lab slows every kernel)
+	@$(MAKE) --no-print-directory VENV=$(LAB_VENV) .lab-open
+
+.PHONY: .lab-open
+.lab-open: $(VENV)/.lab
 	@$(BIN)/jupyter lab notebooks
+
+lab-test: ## open a notebook in JupyterLab with Chromium and run it
+	@$(MAKE) --no-print-directory VENV=$(LAB_VENV) .lab-test
+
+.PHONY: .lab-test
+.lab-test: $(VENV)/.lab-test
+	@$(BIN)/pytest -W error -rs -p no:cacheprovider tests/lab
 
 notebooks: $(VENV)/.test ## make the notebooks anew from their .py texts, executed on the sample
 	@$(BIN)/python notebooks/refresh.py
 
 constraints: $(VENV)/.base ## compile constraints.txt anew (needs uv)
 	@$(PIP) uv && $(BIN)/uv pip compile --quiet --upgrade --universal --no-header --no-annotate --python-version 3.11 \
-		--extra report --extra count --extra test --extra dev pyproject.toml --output-file constraints.txt
+		--extra report --extra count --extra test --extra dev --extra browser pyproject.toml --output-file constraints.txt
 
-clean: ## remove the environment and what tools left behind
-	rm -rf $(VENV) dist build ctxlib-report .mypy_cache .pytest_cache .ruff_cache .hypothesis
+clean: ## remove the environments and what tools left behind
+	rm -rf $(VENV) $(LAB_VENV) dist build ctxlib-report .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One environment for all; a stamp says which extras it has, and is renewed when the project's needs change.
@@ -54,11 +66,16 @@ $(VENV)/.report: pyproject.toml constraints.txt | $(VENV)/.base
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/.base
-	@echo "installing ctxlib[report,count,test,dev] into $(VENV)" >&2
-	@$(PIP) --editable '.[report,count,test,dev]'
+	@echo "installing ctxlib[report,count,test,dev,browser] into $(VENV)" >&2
+	@$(PIP) --editable '.[report,count,test,dev,browser]'
 	@touch $@ $(VENV)/.report
 
 $(VENV)/.lab: pyproject.toml constraints.txt | $(VENV)/.base
 	@echo "installing ctxlib[report,lab] into $(VENV)" >&2
 	@$(PIP) --editable '.[report,lab]'
 	@touch $@ $(VENV)/.report
+
+$(VENV)/.lab-test: pyproject.toml constraints.txt | $(VENV)/.base
+	@echo "installing ctxlib[report,lab,test,browser] into $(VENV)" >&2
+	@$(PIP) --editable '.[report,lab,test,browser]'
+	@touch $@ $(VENV)/.report $(VENV)/.lab

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -216,3 +217,23 @@ def counted() -> Callable[..., int]:
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's own cache."""
     monkeypatch.setenv("CTXLIB_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Headless Chromium, or a skip that says what is missing.
+
+    One a module: while it is open, its thread has a running event loop, in which other tests could not start theirs.
+    """
+    driver = pytest.importorskip("playwright.sync_api", reason="no browser driver: pip install 'ctxlib[browser]'")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("Chromium is not installed")
+    flags = [
+        *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+        *("--disable-background-networking", "--disable-component-update"),
+    ]
+    with driver.sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=chromium, args=flags)
+        yield opened
+        opened.close()

@@ -19,7 +19,12 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 
 # what conda-forge calls otherwise: the bindings, and builds without Qt or pandoc
-CONDA_NAMES = {"xxhash": "python-xxhash", "matplotlib": "matplotlib-base", "nbconvert": "nbconvert-core"}
+CONDA_NAMES = {
+    "xxhash": "python-xxhash",
+    "matplotlib": "matplotlib-base",
+    "nbconvert": "nbconvert-core",
+    "playwright": "playwright-python",
+}
 
 
 def _split(requirement: str) -> tuple[str, str]:
@@ -34,7 +39,10 @@ def _requirements() -> dict[str, str]:
 
 def test_environment_mirrors_pyproject() -> None:
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-    listed = dict(_split(line) for line in environment["dependencies"] if isinstance(line, str))
+    (from_pip,) = (group["pip"] for group in environment["dependencies"] if isinstance(group, dict))
+    from_conda = [line for line in environment["dependencies"] if isinstance(line, str)]
+    assert from_pip[-1] == "--editable ."
+    listed = dict(_split(line) for line in (*from_conda, *from_pip[:-1]))
     assert environment["channels"] == ["conda-forge"]
     assert listed.pop("python") == PROJECT["requires-python"]
     listed.pop("pip")
@@ -69,7 +77,7 @@ def test_makefile_has_the_targets_that_readme_names() -> None:
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
-@pytest.mark.parametrize("target", ["help", "report", "test", "lab", "notebooks", "clean"])
+@pytest.mark.parametrize("target", ["help", "report", "test", "lab", "lab-test", "notebooks", "clean"])
 def test_makefile_parses(target: str) -> None:
     done = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -7,22 +7,9 @@ from pathlib import Path
 
 from ctxlib.report.suite import literal
 
-ATTEMPTS = 3
-"""Kernels at once may draw the same free port; one of them then ends before its first cell, and is started anew."""
-
 
 def execute(notebook: Path, output: Path, parameters: Mapping[str, str], *, timeout: int) -> str:
     """Execute ``notebook`` into ``output`` here; return the error as "Class: message", or ""."""
-    error = ""
-    for _ in range(ATTEMPTS):
-        error, begun = _attempt(notebook, output, parameters, timeout)
-        if begun:
-            break
-    return error
-
-
-def _attempt(notebook: Path, output: Path, parameters: Mapping[str, str], timeout: int) -> tuple[str, bool]:
-    """The error, and whether the kernel came up: a notebook that ran is never run twice."""
     from papermill import PapermillExecutionError, execute_notebook
     from traitlets.config import Config
 
@@ -34,15 +21,16 @@ def _attempt(notebook: Path, output: Path, parameters: Mapping[str, str], timeou
             kernel_name="python3",
             progress_bar=False,
             execution_timeout=timeout,
+            # for the outputs of a cell that has ended; the usual four seconds are too few on a busy machine
+            iopub_timeout=timeout,
             # or the kernel warns about plain TCP on every run
             config=Config({"KernelManager": {"transport_encryption": "auto"}}),
         )
     except PapermillExecutionError as failed:
-        return f"{failed.ename}: {failed.evalue}", True
+        return f"{failed.ename}: {failed.evalue}"
     except Exception as failed:  # whatever it is: the other pages still appear, and this one says what
-        down = type(failed) is RuntimeError and "kernel_info" in str(failed)  # how jupyter_client says it
-        return f"{type(failed).__name__}: {failed}", not down
-    return "", True
+        return f"{type(failed).__name__}: {failed}"
+    return ""
 
 
 def main() -> None:

@@ -142,4 +142,19 @@ def toy_report(
     lines: list[str] = []
     say: Callable[[str], None] = lines.append
     report = build(out=tmp_path_factory.mktemp("out") / "new", notebooks=toy_suite, summary=summary, progress=say)
+    assert [page.ok for page in report.pages] == [True, True, False], lines
     return report, lines
+
+
+@pytest.fixture(scope="session")
+def sample_report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """The real report: all ten notebooks on the sample logs."""
+    import ctxlib
+    from ctxlib.summary import summary as story
+
+    folder = tmp_path_factory.mktemp("sample")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CTXLIB_CACHE_DIR", str(folder / "cache"))  # not the user's own
+        report = build(out=folder / "report", summary=story(ctxlib.open_logs(), origin="the sample logs"))
+    assert report.ok, [page for page in report.pages if not page.ok]
+    return report
