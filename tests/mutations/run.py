@@ -86,7 +86,8 @@ MUTATIONS = (
 def failing(mutation: Mutation, folder: Path) -> set[str]:
     """Names of the notebooks with a failed cell once the mutation is in."""
     tree = folder / "tree"
-    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", ".venv*", ".*_cache", "__pycache__", "cases", "benchmarks"))
+    left_out = shutil.ignore_patterns(".git", ".venv*", ".*_cache", "__pycache__", "cases", "benchmarks")
+    shutil.copytree(ROOT, tree, ignore=left_out)
     path = tree / mutation.file
     text = path.read_text(encoding="utf-8")
     if text.count(mutation.old) != 1:
