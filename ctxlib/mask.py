@@ -32,7 +32,12 @@ def masked(logs: Logs) -> Logs:
         logs,
         names=names,
         roots=tuple(f"root {i}" for i in range(1, len(logs.roots) + 1)),
-        files=tuple(info._replace(path=f"log {i}", root="") for i, info in enumerate(logs.files, 1)),
+        files=tuple(
+            info._replace(
+                path=f"log {i}", root=f"root {logs.roots.index(info.root) + 1 if info.root in logs.roots else 0}"
+            )
+            for i, info in enumerate(logs.files, 1)
+        ),
         unreadable=tuple(item._replace(path=f"entry {i}") for i, item in enumerate(logs.unreadable, 1)),
     )
 

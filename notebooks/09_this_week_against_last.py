@@ -50,6 +50,14 @@ columns = "name last_sessions this_sessions last_tokens this_tokens last_usd thi
 figures.table(figures.pairs(spend, end, by="project", top=top), columns)
 
 # %% [markdown]
+# ## By machine
+#
+# No log names its machine: each root that was read stands for one.
+
+# %%
+figures.table(figures.pairs(spend, end, by="machine", top=top), columns)
+
+# %% [markdown]
 # ## What to do about it
 
 # %%

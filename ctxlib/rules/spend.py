@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +16,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_AGENT_FOLDERS = re.compile(r"(/(\.config/claude|\.claude|\.fabro|\.openprogram[^/]*))?(/projects)?/*$")
+
+
+def machines(roots: Sequence[str]) -> dict[str, str]:
+    """Root -> the machine that it stands for. No log names its machine, so it is the last part of the folder that the
+    agent's own folders lie in, with as many parts before it as it takes to tell the roots apart."""
+    folders = {root: (_AGENT_FOLDERS.sub("", root.replace("\\", "/")) or root).split("/") for root in roots}
+    count = 1
+    while count < max(map(len, folders.values()), default=1):
+        if len({tuple(parts[-count:]) for parts in folders.values()}) == len(folders):
+            break
+        count += 1
+    return {root: "/".join(parts[-count:]) for root, parts in folders.items()}
+
+
 def spend_df(logs: Logs) -> pd.DataFrame:
-    """One row a call of the window, each once, in time order: session, thread ("main" or the agent), project, model, ts,
-    turn (of its thread, from 1), the tokens uncached, read, write_5m, write_1h, output, the USD uncached_usd, read_usd,
+    """One row a call of the window, each once, in time order: session, thread ("main" or the agent), project, machine, model,
+    ts, turn (of its thread, from 1), the tokens uncached, read, write_5m, write_1h, output, the USD uncached_usd, read_usd,
     write_5m_usd, write_1h_usd, output_usd, usd (their sum), priced (False: no price is known, USD are 0)."""
     calls = logs.calls[logs.calls["inside"] & logs.calls["origin"] & (logs.calls["scope"] == UsageScope.CALL)]
     calls = calls[np.lexsort((calls["pos"], calls["ts"]))]
@@ -25,6 +42,8 @@ def spend_df(logs: Logs) -> pd.DataFrame:
     short["cache_write_1h"] = 0
     written_5m = costs(logs, short)["cache_write"]
     main = threads["kind"] == ThreadKind.MAIN
+    named = machines(sorted({info.root for info in logs.files}))
+    of_file = [named[info.root] for info in logs.files]
     sides = {
         "uncached_usd": cost["input"],
         "read_usd": cost["cache_read"],
@@ -39,6 +58,7 @@ def spend_df(logs: Logs) -> pd.DataFrame:
                 "main" if flag else name for flag, name in zip(main, names.texts(threads["agent"]), strict=True)
             ],
             "project": names.texts(threads["project"]),
+            "machine": [of_file[file] for file in threads["file"].tolist()],
             "model": names.texts(calls["model"]),
             "ts": calls["ts"],
             "turn": calls["seq"] + 1,

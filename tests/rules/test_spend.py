@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ctxlib as ctx
-from ctxlib.rules.spend import spend_df
+from ctxlib.rules.spend import machines, spend_df
 
 
 def test_sides_at_list_prices(make: Any, scanned: Any) -> None:
@@ -49,3 +49,22 @@ def test_sums_are_those_of_the_cache_rule() -> None:
     assert ours["usd"].sum() == pytest.approx(theirs["usd"].sum())
     assert (ours["write_5m_usd"] + ours["write_1h_usd"]).sum() == pytest.approx(theirs["write_usd"].sum())
     assert ours["read_usd"].sum() == pytest.approx(theirs["read_usd"].sum())
+
+
+def test_each_root_stands_for_a_machine() -> None:
+    """A team that collects logs in folders sees who spent what; the agent's own folder names say nothing."""
+    assert machines(["/home/dev/.claude/projects"]) == {"/home/dev/.claude/projects": "dev"}
+    assert machines(["/x/logs/alice", "/x/logs/bob"]) == {"/x/logs/alice": "alice", "/x/logs/bob": "bob"}
+    two = ["/x/alice/.claude/projects", "/x/alice/.config/claude/projects", "/y/alice/.claude"]
+    assert machines(two[::2]) == {two[0]: "x/alice", two[2]: "y/alice"}
+    assert machines([]) == {}
+    assert machines(["C:\\Users\\dev\\.claude\\projects"]) == {"C:\\Users\\dev\\.claude\\projects": "dev"}
+
+
+def test_calls_of_two_machines_are_told_apart(make: Any, tmp_path: Any) -> None:
+    for name, size in (("alice", 1000), ("bob", 2000)):
+        s = make.Session(name)
+        s.call(size)
+        s.write(tmp_path / name)
+    logs = ctx.scan([tmp_path / "alice", tmp_path / "bob"], since="all")
+    assert spend_df(logs).groupby("machine")["uncached"].sum().to_dict() == {"alice": 1000, "bob": 2000}
