@@ -28,8 +28,8 @@ _HOMES = {
     "ctxlib.accounting.ground_truth": ("truths_df",),
     "ctxlib.accounting.snapshot": ("snapshots_df",),
     "ctxlib.accounting.told": ("stage_view", "told_snapshots", "told_snapshots_df"),
-    "ctxlib.accounting.contract": ("Snapshot",),
-    "ctxlib.accounting.moment": ("snapshot",),
+    "ctxlib.accounting.contract": ("Snapshot", "compose", "unnested"),
+    "ctxlib.accounting.moment": ("counted_snapshots", "snapshot"),
     "ctxlib.findings": ("findings_df",),
     "ctxlib.readout": ("detail",),
     "ctxlib.accounting.kinds": ("kinds_df",),
@@ -48,11 +48,11 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 if TYPE_CHECKING:
     from ctxlib.accounting.calibrate import fits_df
-    from ctxlib.accounting.contract import Snapshot
+    from ctxlib.accounting.contract import Snapshot, compose, unnested
     from ctxlib.accounting.drift import drift_df
     from ctxlib.accounting.ground_truth import truths_df
     from ctxlib.accounting.kinds import kinds_df
-    from ctxlib.accounting.moment import snapshot
+    from ctxlib.accounting.moment import counted_snapshots, snapshot
     from ctxlib.accounting.rent import rent_df
     from ctxlib.accounting.residents import residents_df
     from ctxlib.accounting.snapshot import snapshots_df
@@ -79,6 +79,8 @@ __all__ = [
     "cache_df",
     "calls_df",
     "compactions_df",
+    "compose",
+    "counted_snapshots",
     "curves_df",
     "detail",
     "drift_df",
@@ -107,6 +109,7 @@ __all__ = [
     "told_snapshots_df",
     "tools_df",
     "truths_df",
+    "unnested",
 ]
 
 
