@@ -1,8 +1,8 @@
 """Answers that were given before: the same question about logs that have not changed is answered at once.
 
-An answer holds as long as no file below the roots has changed, appeared or gone (name, size and time of each), and as
-long as `since`, which moves with the clock, has not passed the time of a line. Finding that out takes a walk and a
-look-up, and none of the packages that computing takes: 0.08 s instead of 1.2 s on 1 GB of logs.
+An answer holds as long as no file below the roots has changed, appeared or gone (name, size, time and permissions of
+each), and as long as `since`, which moves with the clock, has not passed the time of a line. Finding that out takes a walk
+and a look-up, and none of the packages that computing takes: 0.08 s instead of 1.2 s on 1 GB of logs.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def question(kind: str, *details: object) -> str:
 
 def listing(roots: Sequence[Path], since: int) -> str:
     """A hash over every file below the roots that changed at or after `since` (milliseconds)."""
-    found: list[tuple[str, int, int]] = []
+    found: list[tuple[str, int, int, int]] = []
     waiting = [os.path.abspath(root) for root in roots]
     seen: set[tuple[int, int]] = set()
     earliest = since * 1_000_000 if since > BEGINNING else 0
@@ -68,9 +68,9 @@ def listing(roots: Sequence[Path], since: int) -> str:
                             seen.add((info.st_dev, info.st_ino))
                             waiting.append(entry.path)
                     elif info.st_mtime_ns >= earliest:
-                        found.append((entry.path, info.st_size, info.st_mtime_ns))
+                        found.append((entry.path, info.st_size, info.st_mtime_ns, info.st_mode))
                 except OSError:
-                    found.append((entry.path, -1, -1))  # unreadable: counted, as long as it stays so
+                    found.append((entry.path, -1, -1, -1))  # unreadable: counted, as long as it stays so
     return _hash(repr(sorted(found)))
 
 

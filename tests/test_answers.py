@@ -62,7 +62,7 @@ def test_the_second_time_nothing_is_computed_and_all_is_said_again(
     assert len(done) == 2
 
 
-@pytest.mark.parametrize("change", ["grown", "touched", "deleted", "new"])
+@pytest.mark.parametrize("change", ["grown", "touched", "deleted", "new", "permitted"])
 def test_a_change_of_any_file_is_a_new_question(
     change: str, logs: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,6 +74,8 @@ def test_a_change_of_any_file_is_a_new_question(
         log.write_bytes(log.read_bytes() + b"\n")
     elif change == "touched":
         os.utime(log, ns=(1, 10**18))
+    elif change == "permitted":
+        log.chmod(log.stat().st_mode ^ 0o040)  # what could not be read may be readable now
     elif change == "deleted":
         log.unlink()
     else:

@@ -47,14 +47,15 @@ def harvest(
                 if isinstance(result, Extract) and not _same(file, kept.get(file.path))
             ]
             store.keep(connection, new)
-    except OSError as error:
-        return _sorted(files, _read(files, {}, workers, progress), [], str(error))
-    listed = {file.path for file in files}
-    gone = [
-        (FileInfo(path, _root_of(path, roots), item.source, 0, archived=True), store.unpack(item.packed))
-        for path, item in kept.items()
-        if path not in listed and not os.path.lexists(path)
-    ]
+        listed = {file.path for file in files}
+        gone = [
+            (FileInfo(path, _root_of(path, roots), item.source, 0, archived=True), store.unpack(item.packed))
+            for path, item in kept.items()
+            if path not in listed and not os.path.lexists(path)
+        ]
+    except store.ERRORS as error:  # a full disk, a damaged row: the logs are still there
+        said = f"the cache was not used: {error} (ctxlib cache clear removes it)"
+        return _sorted(files, _read(files, {}, workers, progress), [], said)
     return _sorted(files, results, gone, "")
 
 

@@ -30,6 +30,7 @@ VERSION = 1  # of what the sources read; raise it when a line comes to be read o
 # The layout of the tables is part of the format: a store of another layout is rebuilt.
 FORMAT = f"{VERSION}-{xxhash.xxh3_64_hexdigest(repr([(name, dtype.descr) for name, dtype in RAW.items()]).encode())}"
 _CHECKED = 4096  # bytes at the beginning, and before the end, by which a grown file is known again
+ERRORS = (OSError, sqlite3.Error, zstandard.ZstdError, msgspec.DecodeError, ValueError)  # a store that cannot be used
 _WAIT = 60.0  # seconds for another process's write
 
 _SCHEMA = """

@@ -40,7 +40,7 @@ Result = Extract | OSError
 
 def read_all(jobs: Sequence[Job], *, workers: int | None, progress: Callable[[int], None]) -> list[Result]:
     """The extract of each job in order, or the error that kept it from being read. `progress`: bytes done so far."""
-    total = sum(job.size for job in jobs)
+    total = sum(job.size - job.start for job in jobs)
     count = workers or (min(os.cpu_count() or 1, _MOST_WORKERS) if total >= PARALLEL_FROM else 1)
     shares = _dealt(jobs, max(1, min(count, len(jobs))))
     running = [_start([jobs[i] for i in share]) for share in shares[1:]]
@@ -51,7 +51,7 @@ def read_all(jobs: Sequence[Job], *, workers: int | None, progress: Callable[[in
     try:
         for i in shares[0]:
             out[i] = read_one(jobs[i])
-            done += jobs[i].size
+            done += jobs[i].size - jobs[i].start
             progress(min(total, done * len(shares)))  # the others are as far, near enough
         for share, (process, file) in zip(shares[1:], running, strict=True):
             if process.wait() != 0:
@@ -87,7 +87,7 @@ def _dealt(jobs: Sequence[Job], count: int) -> list[list[int]]:
     for i in sorted(range(len(jobs)), key=lambda i: (-jobs[i].size, i)):
         least = sizes.index(min(sizes))
         shares[least].append(i)
-        sizes[least] += jobs[i].size + 20_000  # opening a file costs as much as reading 20 kB
+        sizes[least] += jobs[i].size - jobs[i].start + 20_000  # opening a file costs as much as reading 20 kB
     return shares
 
 

@@ -71,16 +71,23 @@ def compactions_df(logs: Logs) -> pd.DataFrame:
     return _frame(logs, np.concatenate([compactions(logs), microcompactions(logs)]))
 
 
-def _frame(logs: Logs, table: Table) -> pd.DataFrame:
+def about(logs: Logs, table: Table) -> dict[str, object]:
+    """The columns that say which compaction each row of COMPACTION is: session, thread, project, ts, kind, trigger."""
     threads, names = logs.threads[table["thread"]], logs.names
     main = threads["kind"] == ThreadKind.MAIN
-    columns = {
+    return {
         "session": names.texts(threads["session"]),
         "thread": ["main" if flag else name for flag, name in zip(main, names.texts(threads["agent"]), strict=True)],
         "project": names.texts(threads["project"]),
         "ts": table["ts"],
         "kind": [MarkKind(kind).name.lower() for kind in table["kind"].tolist()],
         "trigger": [name or None for name in names.texts(table["trigger"])],
+    }
+
+
+def _frame(logs: Logs, table: Table) -> pd.DataFrame:
+    columns = {
+        **about(logs, table),
         "before": table["before"],
         "before_source": sources(table, "before"),
         "after": table["after"],

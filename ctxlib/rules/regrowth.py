@@ -8,9 +8,9 @@ import numpy as np
 
 from ctxlib.logs import Logs
 from ctxlib.rules.cache import costs
-from ctxlib.rules.compactions import compactions
+from ctxlib.rules.compactions import about, compactions
 from ctxlib.rules.rereads import rereads
-from ctxlib.tables import NULL, MarkKind, Table, ThreadKind, frame
+from ctxlib.tables import NULL, MarkKind, Table, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,16 +57,9 @@ def regrowth_df(logs: Logs) -> pd.DataFrame:
     80 % of ctx_before again; <NA> = never), reread (tokens read again since), written (tokens of the first call after
     it that went to the cache anew), usd (of that writing, list price)."""
     table, after = regrowth(logs)
-    threads, names = logs.threads[table["thread"]], logs.names
     first = logs.calls[after["first"]]
-    main = threads["kind"] == ThreadKind.MAIN
     columns = {
-        "session": names.texts(threads["session"]),
-        "thread": ["main" if flag else name for flag, name in zip(main, names.texts(threads["agent"]), strict=True)],
-        "project": names.texts(threads["project"]),
-        "ts": table["ts"],
-        "kind": [MarkKind(kind).name.lower() for kind in table["kind"].tolist()],
-        "trigger": [name or None for name in names.texts(table["trigger"])],
+        **about(logs, table),
         "turn": first["seq"] + 1,
         "ctx_before": table["ctx_before"],
         "ctx_after": table["ctx_after"],

@@ -158,6 +158,16 @@ def test_a_store_of_another_format_or_a_damaged_one_is_rebuilt(sample: Path) -> 
     assert answer(sample) == plain
 
 
+def test_a_damaged_row_costs_time_only_and_is_told(sample: Path) -> None:
+    """A disk error inside the file, not seen on opening it, must not end the answer."""
+    plain = answer(sample)
+    with sqlite3.connect(store.file()) as connection:
+        connection.execute("UPDATE extracts SET packed = x'00' WHERE path = (SELECT max(path) FROM extracts)")
+    connection.close()
+    assert answer(sample) == plain
+    assert "cache clear" in scan(sample, since="all").store_error
+
+
 def test_a_cache_folder_that_cannot_be_written_costs_time_only(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocked = sample.parent / "blocked"
     blocked.write_text("a file where the folder should be")
