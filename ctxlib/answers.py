@@ -7,20 +7,16 @@ and a look-up, and none of the packages that computing takes: 0.08 s instead of 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ctxlib.program import hash_of, program_id
 from ctxlib.span import BEGINNING, Span
-
-if TYPE_CHECKING:
-    from ctxlib.logs import Logs
 
 NAME = "answers.sqlite3"  # in the cache folder
 _MOST = 64  # answers kept
@@ -36,23 +32,24 @@ class Answer(NamedTuple):
 
     texts: list[str]
     said: str
+    earlier: int  # it holds for windows that begin after this time, and up to the next (milliseconds)
+    later: int
 
 
 def question(kind: str, *details: object) -> str:
     """The key of a question: its kind and all that it depends on, this program and its price list included."""
-    package = Path(__file__).parent
-    code = [
-        (path.name, info.st_size, info.st_mtime_ns) for path in sorted(package.rglob("*.py")) if (info := path.stat())
-    ]
-    try:
-        prices = version("genai-prices")
-    except PackageNotFoundError:
-        prices = ""
-    return _hash(repr((kind, details, code, prices)))
+    return hash_of((kind, details, program_id()))
 
 
-def listing(roots: Sequence[Path], since: int) -> str:
-    """A hash over every file below the roots that changed at or after `since` (milliseconds)."""
+class Listing(NamedTuple):
+    """Every file below some roots."""
+
+    id: str  # a hash over their names, sizes, times and permissions
+    bytes: int
+
+
+def listing(roots: Sequence[Path], since: int) -> Listing:
+    """The files below the roots that changed at or after `since` (milliseconds)."""
     found: list[tuple[str, int, int, int]] = []
     waiting = [os.path.abspath(root) for root in roots]
     seen: set[tuple[int, int]] = set()
@@ -71,10 +68,10 @@ def listing(roots: Sequence[Path], since: int) -> str:
                         found.append((entry.path, info.st_size, info.st_mtime_ns, info.st_mode))
                 except OSError:
                     found.append((entry.path, -1, -1, -1))  # unreadable: counted, as long as it stays so
-    return _hash(repr(sorted(found)))
+    return Listing(hash_of(sorted(found)), sum(size for _, size, _, _ in found))
 
 
-def find(path: Path, asked: str, roots: Sequence[Path], window: Span) -> Answer | None:
+def find(path: Path, asked: str, now: Listing, window: Span) -> Answer | None:
     """The answer given before, with the `since` of now; None where there is none, or it no longer holds."""
     if not path.is_file():
         return None
@@ -85,25 +82,19 @@ def find(path: Path, asked: str, roots: Sequence[Path], window: Span) -> Answer 
             ).fetchone()
     except sqlite3.Error:
         return None
-    if row is None or not row[1] < window.since <= row[2] or row[0] != listing(roots, window.since):
+    if row is None or not row[1] < window.since <= row[2] or row[0] != now.id:
         return None
-    now = json.dumps(window.texts()[0])
-    texts = [text.replace(f'"since": {row[3]}', f'"since": {now}', 1) for text in json.loads(row[4])]
-    return Answer(texts, row[5])
+    begin = json.dumps(window.texts()[0])
+    texts = [text.replace(f'"since": {row[3]}', f'"since": {begin}', 1) for text in json.loads(row[4])]
+    return Answer(texts, row[5], row[1], row[2])
 
 
-def keep(path: Path, asked: str, before: str, roots: Sequence[Path], logs: Logs, answer: Answer) -> None:
+def keep(path: Path, asked: str, before: Listing, roots: Sequence[Path], window: Span, answer: Answer) -> None:
     """Keeps an answer, unless a file changed while it was computed. `before`: the listing from before the scan."""
-    if before != listing(roots, logs.span.since):
+    if before != listing(roots, window.since):
         return
-    times = logs.lines["ts"]
-    earlier, later = times[times < logs.span.since], times[times >= logs.span.since]
-    low = int(earlier.max()) if len(earlier) else -(2**63)
-    high = int(later.min()) if len(later) else 2**62
-    if logs.span.since == BEGINNING:
-        low, high = BEGINNING - 1, BEGINNING
-    since = json.dumps(logs.span.texts()[0])
-    row = (asked, before, low, high, since, json.dumps(answer.texts), answer.said)
+    since = json.dumps(window.texts()[0])
+    row = (asked, before.id, answer.earlier, answer.later, since, json.dumps(answer.texts), answer.said)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with closing(sqlite3.connect(path, timeout=5.0, isolation_level=None)) as connection:
@@ -121,7 +112,3 @@ def keep(path: Path, asked: str, before: str, roots: Sequence[Path], logs: Logs,
         path.unlink()  # damaged: the next one is kept again
     except OSError:
         return
-
-
-def _hash(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

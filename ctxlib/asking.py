@@ -9,10 +9,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ctxlib import answers
 from ctxlib.roots import cache_folder, roots_of
+from ctxlib.span import BEGINNING, Span, span
+from ctxlib.workers import PARALLEL_FROM, Crew
 
 if TYPE_CHECKING:
-    from ctxlib.logs import Logs
+    from ctxlib.digest import Digest
+    from ctxlib.logs import Asked, Logs
+    from ctxlib.models import Overrides
 
 
 def roots_asked(given: argparse.Namespace) -> list[Path]:
@@ -33,55 +38,85 @@ def config_file(given: argparse.Namespace) -> Path | None:
 
 def read(given: argparse.Namespace, roots: Sequence[Path], *, since: str | None = None) -> Logs:
     from ctxlib.logs import scan
-    from ctxlib.models import read_overrides
 
-    config = config_file(given)
     return scan(
         roots,
         since=given.since if since is None else since,
         until=given.until,
         project=given.project,
-        prices=read_overrides(config) if config else None,
+        prices=_prices(given),
         use_store=not given.no_cache,
         progress=progress_bar(),
     )
 
 
-def answer(given: argparse.Namespace, kind: str, compute: Callable[[Logs], list[str]], *details: object) -> list[str]:
+def answer(
+    given: argparse.Namespace,
+    kind: str,
+    compute: Callable[[Digest, Asked], list[str]],
+    *details: object,
+    with_outputs: bool = False,
+) -> list[str]:
     """The texts of an answer: those given before where they still hold, else computed. Says what was skipped."""
-    from ctxlib import answers
-    from ctxlib.span import span
-
     roots, window, config = roots_asked(given), span(given.since, given.until), config_file(given)
     places = [os.path.abspath(root) for root in roots]
-    asked = answers.question(
-        kind, places, window.until, given.project, config.read_bytes() if config else b"", *details
-    )
-    path = cache_folder() / answers.NAME
-    found = None if given.no_cache else answers.find(path, asked, roots, window)
+    own = config.read_bytes() if config else b""
+    asked = answers.question(kind, places, window.until, given.project, own, with_outputs, *details)
+    path, before = cache_folder() / answers.NAME, answers.listing(roots, window.since)
+    found = None if given.no_cache else answers.find(path, asked, before, window)
     if found is None:
-        before = "" if given.no_cache else answers.listing(roots, window.since)
-        logs = read(given, roots)
-        found = answers.Answer(compute(logs), notes(logs))
+        found = _computed(given, roots, window, compute, with_outputs, before.bytes)
         if not given.no_cache:
-            answers.keep(path, asked, before, roots, logs, found)
+            answers.keep(path, asked, before, roots, window, found)
     print(found.said, end="", file=sys.stderr)
     return found.texts
 
 
-def notes(logs: Logs) -> str:
+def _computed(
+    given: argparse.Namespace,
+    roots: Sequence[Path],
+    window: Span,
+    compute: Callable[[Digest, Asked], list[str]],
+    with_outputs: bool,
+    size: int,
+) -> answers.Answer:
+    with Crew() as crew:
+        if size >= PARALLEL_FROM and (given.no_cache or not cache_folder().is_dir()):
+            crew.start("ctxlib.digests")  # all of it will have to be read: workers get ready while this process does
+        from ctxlib import digests
+        from ctxlib.logs import Asked
+
+        question = Asked(tuple(map(str, roots)), window, given.project, _prices(given))
+        found = digests.find(
+            question, with_outputs=with_outputs, use_store=not given.no_cache, crew=crew, progress=progress_bar()
+        )
+    held = found.digest
+    said = notes(held, question.roots, found.store_error)
+    if window.since == BEGINNING:  # a window that has a beginning leaves out old files
+        return answers.Answer(compute(held, question), said, BEGINNING - 1, BEGINNING)
+    return answers.Answer(compute(held, question), said, held.before_since, held.from_since)
+
+
+def _prices(given: argparse.Namespace) -> Overrides:
+    from ctxlib.models import read_overrides
+
+    config = config_file(given)
+    return read_overrides(config) if config else {}
+
+
+def notes(held: Digest, roots: Sequence[str], store_error: str = "") -> str:
     """What could not be used, and whether there is nothing to show, a sentence a line."""
     from ctxlib.summary import NOTHING, skipped
 
-    said = [logs.store_error] if logs.store_error else []
-    archived = sum(info.archived for info in logs.files)
-    if archived:
-        said.append(f"{archived} logs are no longer there, shown from the cache")
-    if not logs.files:
-        said.append(f"no log file changed in this window below {', '.join(logs.roots)}")
-    elif not logs.calls["inside"].any():
-        said.append(f"no call in this window in {len(logs.files)} files (try --since all)")
-    left_out = skipped(logs)
+    said = [store_error] if store_error else []
+    if held.archived:
+        said.append(f"{held.archived} logs are no longer there, shown from the cache")
+    files = sum(held.files.values())
+    if not files:
+        said.append(f"no log file changed in this window below {', '.join(roots)}")
+    elif not held.seen:
+        said.append(f"no call in this window in {files} files (try --since all)")
+    left_out = skipped(held)
     if left_out != NOTHING:
         said.append(f"skipped {left_out} (ctxlib scan --skipped lists them)")
     return "".join(f"ctxlib: {sentence}\n" for sentence in said)

@@ -14,13 +14,15 @@ from ctxlib.asking import answer, notes, read, roots_asked
 from ctxlib.roots import cache_folder, roots_of
 
 if TYPE_CHECKING:
-    from ctxlib.logs import Logs
+    from ctxlib.digest import Digest
+    from ctxlib.logs import Asked, Logs
 
 FAILED = 1  # exit code: a notebook failed
 
 
 def report(given: argparse.Namespace) -> int:
     from ctxlib.bundle import sample_root
+    from ctxlib.digest import digest
     from ctxlib.mask import masked
     from ctxlib.summary import summary
 
@@ -40,7 +42,7 @@ def report(given: argparse.Namespace) -> int:
         logs = read(given, roots, since=since)
         if logs.calls["inside"].any():
             print("ctxlib: nothing in the last 30 days, so everything is shown", file=sys.stderr)
-    print(notes(logs), end="", file=sys.stderr)
+    print(notes(digest(logs), logs.roots, logs.store_error), end="", file=sys.stderr)
     story = summary(masked(logs) if given.mask else logs, origin=origin)
     print(f"ctxlib: {story['read']}", file=sys.stderr)
     begin, end = logs.span.texts()
@@ -75,12 +77,12 @@ def scan(given: argparse.Namespace) -> int:
     if given.skipped:
         _list_skipped(read(given, roots_asked(given)))
 
-    def compute(logs: Logs) -> list[str]:
-        from ctxlib.readout import detail, dumps
+    def compute(held: Digest, asked: Asked) -> list[str]:
+        from ctxlib.readout import detail_of, dumps
 
-        return [dumps(detail(logs, points=given.points, with_calls=given.calls, zone=zone), indent=1)]
+        return [dumps(detail_of(held, asked, points=given.points, with_calls=given.calls, zone=zone), indent=1)]
 
-    (text,) = answer(given, "scan", compute, given.points, given.calls, given.timezone)
+    (text,) = answer(given, "scan", compute, given.points, given.timezone, with_outputs=given.calls)
     if given.out:
         given.out.write_text(text, encoding="utf-8")
     else:
@@ -99,24 +101,26 @@ def readout(given: argparse.Namespace) -> int:
     if not given.out.is_dir():
         raise FileNotFoundError(f"no such folder for context.json: {given.out}")
 
-    def compute(logs: Logs) -> list[str]:
-        from ctxlib.readout import dumps, readout_of
+    def compute(held: Digest, asked: Asked) -> list[str]:
+        from ctxlib.findings import findings
+        from ctxlib.readout import detail_of, dumps, readout
 
-        small, held = readout_of(logs)
-        return [dumps(small), dumps(held, indent=1)]
+        whole = detail_of(held, asked)
+        return [dumps(readout(whole, [finding.text for finding in findings(held)])), dumps(whole, indent=1)]
 
-    small, held = answer(given, "readout", compute)
-    (given.out / "context.json").write_text(held, encoding="utf-8")
+    small, detail = answer(given, "readout", compute)
+    (given.out / "context.json").write_text(detail, encoding="utf-8")
     sys.stdout.buffer.write(small.encode())
     return 0
 
 
 def snapshot(given: argparse.Namespace) -> int:
     from ctxlib.accounting import moment
+    from ctxlib.digest import digest
     from ctxlib.readout import dumps
 
     logs = read(given, roots_asked(given))
-    print(notes(logs), end="", file=sys.stderr)
+    print(notes(digest(logs), logs.roots, logs.store_error), end="", file=sys.stderr)
     if given.count:
         from ctxlib.accounting.counting import count
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from ctxlib.digest import Digest, digest, ranked_tools
 from ctxlib.logs import Logs
-from ctxlib.rules import compactions, curves, rebuilds, rereads, tools
+from ctxlib.rules import curves, tools
 from ctxlib.tables import NULL, frame
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ class Finding(NamedTuple):
     tokens: int
 
 
-def findings(logs: Logs) -> list[Finding]:
+def findings(held: Digest) -> list[Finding]:
     """All findings of the window, largest first."""
-    found = [_peaks(logs), _compactions(logs), _rebuilds(logs), _tool(logs), _reread(logs)]
+    found = [_peaks(held), _compactions(held), _rebuilds(held), _tool(held), _reread(held)]
     return sorted((finding for finding in found if finding), key=lambda finding: -finding.tokens)
 
 
@@ -39,59 +39,55 @@ def amount(tokens: int) -> str:
 
 def findings_df(logs: Logs) -> pd.DataFrame:
     """text (a sentence with its number), action (what to do about it), tokens (at stake), largest first."""
-    found = findings(logs)
+    found = findings(digest(logs))
     return frame({name: [getattr(finding, name) for finding in found] for name in Finding._fields})
 
 
-def _peaks(logs: Logs) -> Finding | None:
-    table = curves.sessions(logs)
+def _peaks(held: Digest) -> Finding | None:
+    peaks = [session.peak for session in held.sessions]
     for threshold in sorted(curves.THRESHOLDS, reverse=True):
-        count = curves.over(table, threshold)
+        count = curves.over(peaks, threshold)
         if count:
             return Finding(
-                f"{count} of {len(table)} sessions passed {threshold // 1000}k tokens of context",
+                f"{count} of {len(peaks)} sessions passed {threshold // 1000}k tokens of context",
                 "Every call of a large session pays for all of it again: start a new session (/clear) when the task changes,"
                 " and hand long searches to sub-agents.",
-                int(table["peak_ctx"].max()),
+                max(peaks),
             )
     return None
 
 
-def _compactions(logs: Logs) -> Finding | None:
-    table = compactions.compactions(logs)
-    both = table[(table["ctx_before"] != NULL) & (table["ctx_after"] != NULL)]
+def _compactions(held: Digest) -> Finding | None:
+    both = [found for found in held.compactions if NULL not in (found.ctx_before, found.ctx_after)]
     if len(both) < 3:
         return None
-    before, after = int(np.median(both["ctx_before"])), int(np.median(both["ctx_after"]))
+    before, after = int(median(item.ctx_before for item in both)), int(median(item.ctx_after for item in both))
     return Finding(
-        f"{len(table)} compactions left {amount(after)} of {amount(before)} tokens (median)",
+        f"{len(held.compactions)} compactions left {amount(after)} of {amount(before)} tokens (median)",
         "What stays is mostly system prompt, tools and memory: trim those first; compact by hand (/compact with what to keep)"
         " at a natural break rather than at the limit.",
         before - after,
     )
 
 
-def _rebuilds(logs: Logs) -> Finding | None:
-    table = rebuilds.rebuilds(logs)
-    table = table[table["cause"] != "compaction"]
-    if len(table) < 3:
+def _rebuilds(held: Digest) -> Finding | None:
+    found = held.rebuilt
+    if found.calls < 3:
         return None
-    tokens, usd = int(table["tokens"].sum()), float(table["usd"].sum())
-    expired = np.char.startswith(table["cause"], "expired")
-    late = f", {int(expired.sum())} after a pause" if expired.any() else ""
+    late = f", {found.late} after a pause" if found.late else ""
     return Finding(
-        f"{len(table)} calls wrote a cached prefix again{late}: {amount(tokens)} tokens, ${usd:,.0f} more",
+        f"{found.calls} calls wrote a cached prefix again{late}: {amount(found.tokens)} tokens, ${found.usd:,.0f} more",
         "Pauses longer than the cache lives (5 minutes or 1 hour) and changes of tools or model in mid-session cause it:"
         " finish a task in one go, or start anew after a long pause.",
-        tokens,
+        found.tokens,
     )
 
 
-def _tool(logs: Logs) -> Finding | None:
-    rows = [row for row in tools.tool_totals(logs) if row[0] != tools.UNKNOWN and row[4]]
-    if not rows:
+def _tool(held: Digest) -> Finding | None:
+    found = [(name, done.tokens) for name, done in ranked_tools(held) if name != tools.UNKNOWN and done.tokens]
+    if not found:
         return None
-    name, _, _, _, tokens, _ = rows[0]
+    name, tokens = found[0]
     return Finding(
         f"{name} returned {amount(tokens)} tokens, the most of any tool",
         "Ask for less of it: filter and cut output in the command (head, grep, --quiet), read ranges instead of whole files.",
@@ -99,17 +95,13 @@ def _tool(logs: Logs) -> Finding | None:
     )
 
 
-def _reread(logs: Logs) -> Finding | None:
-    table = rereads.rereads(logs)
-    plain = table[~(table["after_compaction"] | table["after_shell"] | table["after_external"])]
-    if not len(plain):
+def _reread(held: Digest) -> Finding | None:
+    if not held.again:
         return None
-    sums = np.bincount(plain["path"], plain["tokens"])
-    path = int(sums.argmax())
-    times = int((plain["path"] == path).sum())
-    often = "" if times == 1 else f" {times} times"
+    path, most = max(held.again.items(), key=lambda item: (item[1].tokens, item[0]))
+    often = "" if most.times == 1 else f" {most.times} times"
     return Finding(
-        f"{logs.names.strings[path]} was read again unchanged{often}: {amount(int(sums[path]))} tokens",
+        f"{path} was read again unchanged{often}: {amount(most.tokens)} tokens",
         "The content was still in the context: note in CLAUDE.md what the file holds, or ask for the lines in question only.",
-        int(plain["tokens"].sum()),
+        sum(item.tokens for item in held.again.values()),
     )

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ctxlib.accounting.view import short
+from ctxlib.digest import Digest, digest
 from ctxlib.findings import findings
 from ctxlib.logs import Logs
-from ctxlib.rules import cache, compactions, curves
+from ctxlib.rules import cache, curves
 from ctxlib.tables import NO_TIME, UsageScope
 
 NOTHING = "nothing was skipped"
@@ -20,14 +21,14 @@ def summary(logs: Logs, *, origin: str = "") -> dict[str, Any]:
 
     `origin`: how the roots came to be chosen, in words ("the sample logs: ...").
     """
-    table, money = curves.sessions(logs), cache.totals(logs)
+    held = digest(logs)
     return {
         "title": "Where the context went",
         "period": period(logs),
         "read": read(logs, origin),
-        "skipped": skipped(logs),
-        "tiles": _tiles(logs, table, money),
-        "findings": [{"text": found.text, "action": found.action} for found in findings(logs)[:MOST]],
+        "skipped": skipped(held),
+        "tiles": _tiles(logs, held),
+        "findings": [{"text": found.text, "action": found.action} for found in findings(held)[:MOST]],
     }
 
 
@@ -48,35 +49,34 @@ def read(logs: Logs, origin: str = "") -> str:
     return f"{what} from {where}"
 
 
-def skipped(logs: Logs) -> str:
+def skipped(held: Digest) -> str:
     """What could not be used; nothing is left out silently."""
-    own = logs.calls[logs.calls["inside"] & logs.calls["origin"] & (logs.calls["scope"] == UsageScope.CALL)]
-    unmeasured = int((own["ctx"] < 0).sum())
     counts = (
-        (logs.bad_lines, "line", "that could not be read"),
-        (len(logs.unreadable), "file", "that could not be opened"),
-        (logs.undated_calls, "call", "without a time"),
-        (unmeasured, "call", "without a measured context"),
+        (held.bad_lines, "line", "that could not be read"),
+        (held.unreadable, "file", "that could not be opened"),
+        (held.undated, "call", "without a time"),
+        (held.unmeasured, "call", "without a measured context"),
     )
     said = [f"{count:,} {noun}{'s' * (count != 1)} {why}" for count, noun, why in counts if count]
     return ", ".join(said) if said else NOTHING
 
 
-def _tiles(logs: Logs, table: Any, money: cache.CacheTotals) -> list[dict[str, str]]:
-    p50, shares = curves.peak_p50(table), money.shares()
+def _tiles(logs: Logs, held: Digest) -> list[dict[str, str]]:
+    peaks, money = [session.peak for session in held.sessions], held.cache
+    p50, shares = curves.peak_p50(peaks), money.shares()
     own = logs.calls[logs.calls["inside"] & logs.calls["origin"] & (logs.calls["scope"] == UsageScope.CALL)]
     cost = cache.costs(logs, own)
     usd = sum(float(cost[side].sum()) for side in ("input", "cache_read", "cache_write", "output"))
-    unpriced = f", without {', '.join(money.unpriced_models)}" if money.unpriced_models else ""
+    unpriced = f", without {', '.join(sorted(money.unpriced_models))}" if money.unpriced_models else ""
     return [
-        {"label": "sessions", "value": f"{len(table):,}", "note": f"{len(own):,} calls, sub-agents included"},
+        {"label": "sessions", "value": f"{len(peaks):,}", "note": f"{held.calls:,} calls, sub-agents included"},
         {"label": "median peak", "value": "-" if p50 is None else short(p50), "note": "tokens of context, measured"},
         {
             "label": "above 150k",
-            "value": str(curves.over(table, 150_000)),
-            "note": f"sessions; {curves.over(table, 250_000)} above 250k",
+            "value": str(curves.over(peaks, 150_000)),
+            "note": f"sessions; {curves.over(peaks, 250_000)} above 250k",
         },
-        {"label": "compactions", "value": str(len(compactions.compactions(logs))), "note": "each counted once"},
+        {"label": "compactions", "value": str(len(held.compactions)), "note": "each counted once"},
         {
             "label": "read from cache",
             "value": "-" if shares is None else f"{100 * shares['read']:.1f} %",

@@ -33,17 +33,17 @@ def ask(capfd: pytest.CaptureFixture[str], *words: object) -> tuple[str, str]:
 
 
 def computing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A list that grows by each scan."""
-    import ctxlib.logs
+    """A list that grows by each answer that is computed."""
+    from ctxlib import digests
 
     done: list[int] = []
-    real = ctxlib.logs.scan
+    real = digests.find
 
     def counted(*args: Any, **options: Any) -> Any:
         done.append(1)
         return real(*args, **options)
 
-    monkeypatch.setattr(ctxlib.logs, "scan", counted)
+    monkeypatch.setattr(digests, "find", counted)
     return done
 
 

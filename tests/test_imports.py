@@ -15,12 +15,12 @@ import ctxlib
 PACKAGE = Path(ctxlib.__file__).parent
 # From the lowest room to the highest; rooms of one row may know each other. What is not named here is just below cli.
 ROOMS = [
-    {"tables", "models", "bundle", "roots", "span"},
+    {"tables", "models", "bundle", "roots", "span", "program", "workers"},
     {"sources"},
     {"logs"},
     {"rules"},
     {"accounting"},
-    {"findings", "readout", "summary", "parameters", "mask"},
+    {"digest", "findings", "readout", "summary", "parameters", "mask"},
     {"figures"},
     {"report"},
     {"*"},

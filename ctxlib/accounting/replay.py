@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ctxlib.accounting.calibrate import fits
+from ctxlib.accounting.calibrate import chars_per_token
 from ctxlib.accounting.estimate import default_chars_per_token, fitted, is_answer
 from ctxlib.accounting.intervals import Intervals, intervals
 from ctxlib.logs import Logs
@@ -94,12 +94,10 @@ def attribution(logs: Logs) -> Attribution:
 
 def _chars_per_token(logs: Logs, found: Intervals) -> Table:
     """Characters a token of each block: its model's, which is that of the first measured call that carries it."""
-    known = fits(logs)
+    known = chars_per_token(logs)
     ratio = np.full(len(logs.names.strings), default_chars_per_token(""))
     for code in np.unique(logs.calls["model"]).tolist():
-        fit = known.get(canonical(logs.names.strings[code]))
-        if fit:
-            ratio[code] = fit.chars_per_token
+        ratio[code] = known.get(canonical(logs.names.strings[code]), ratio[code])
     model = np.where(found.of_block >= 0, found.rows["model"][found.of_block], 0) if len(found.rows) else 0
     return ratio[model] if len(found.rows) else np.full(len(logs.blocks), ratio[0])
 

@@ -1,7 +1,7 @@
 """Roots -> Logs: discover files, read them, and make one call of every copy."""
 
 from ctxlib.logs.extracts import Progress
-from ctxlib.logs.scan import Logs, scan
+from ctxlib.logs.scan import Asked, Logs, asked, assembled, gathered, scan
 from ctxlib.span import DAYS, Span, span
 
-__all__ = ["DAYS", "Logs", "Progress", "Span", "scan", "span"]
+__all__ = ["DAYS", "Asked", "Logs", "Progress", "Span", "asked", "assembled", "gathered", "scan", "span"]

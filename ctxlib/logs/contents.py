@@ -80,10 +80,8 @@ def _name_tools(out: Table, names: Names) -> None:
 
 def _name_servers(out: Table, corpus: Corpus) -> None:
     """MCP server of each tool `mcp__<server>__<tool>`: the longest known server that fits, else up to the next `__`."""
-    names, evidence = corpus.names, corpus.tables["evidence"]
-    told = evidence["name"][evidence["kind"] == names.codes.get("mcp_server", -1)]
-    # Tool names spell a server with every character outside [A-Za-z0-9_-] as `_`.
-    known = sorted({_spelled(names.strings[code]) for code in np.unique(told)}, key=len, reverse=True)
+    names = corpus.names
+    known = longest_first(told_servers(names, corpus.tables["evidence"]))
     server = np.zeros(len(names.strings), "i4")
     for code in np.unique(out["tool"]).tolist():
         found = mcp_server(names.strings[code], known)
@@ -91,6 +89,16 @@ def _name_servers(out: Table, corpus: Corpus) -> None:
             server_code = names.code(found)
             server[code] = server_code
     out["server"] = server[out["tool"]]
+
+
+def told_servers(names: Names, evidence: Table) -> set[str]:
+    """The MCP servers that logs name, spelled as in tool names: every character outside [A-Za-z0-9_-] as `_`."""
+    told = evidence["name"][evidence["kind"] == names.codes.get("mcp_server", -1)]
+    return {_spelled(names.strings[code]) for code in np.unique(told)}
+
+
+def longest_first(servers: set[str]) -> list[str]:
+    return sorted(servers, key=lambda name: (-len(name), name))
 
 
 def _spelled(server: str) -> str:

@@ -17,7 +17,7 @@ class FileInfo(NamedTuple):
     path: str
     root: str
     source: str
-    lines: int
+    lines: int = 0
     archived: bool = False  # its agent has deleted it; the store still knows it
 
 

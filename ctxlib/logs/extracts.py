@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,19 +11,43 @@ from typing import NamedTuple
 from ctxlib.logs import store
 from ctxlib.logs.corpus import FileInfo
 from ctxlib.logs.discover import LogFile, Unreadable
-from ctxlib.logs.workers import Job, Result, read_all
-from ctxlib.sources import Extract
-from ctxlib.sources.base import joined, without_tail
+from ctxlib.logs.families import keys
+from ctxlib.logs.reader import read
+from ctxlib.sources import SOURCES
+from ctxlib.sources.base import Extract, joined, without_tail
+from ctxlib.workers import Crew
 
 Progress = Callable[[int, int], None]  # (bytes read, bytes to read)
+_OPENING = 20_000  # opening a file costs as much as reading so many bytes
+
+
+class Job(NamedTuple):
+    """A file to read."""
+
+    path: str
+    root: str
+    source: str
+    size: int  # bytes
+    mtime_ns: int
+    known: int = 0  # bytes of it that were read before,
+    before: bytes = b""  # and what they gave, packed
+
+
+class Entry(NamedTuple):
+    """A file of a scan, and what ties it to others."""
+
+    info: FileInfo
+    size: int  # bytes
+    mtime_ns: int
+    keys: bytes
+    packed: bytes  # its extract; b"" while it is in the store only
 
 
 class Harvest(NamedTuple):
-    """The extracts of a scan, by path, and what could not be read."""
+    """The files of a scan, by path, and what could not be read."""
 
-    read: list[tuple[FileInfo, Extract]]
+    entries: list[Entry]
     unreadable: list[Unreadable]
-    store_error: str  # why the store was not used, "" if it was or was not to be
 
 
 def harvest(
@@ -30,76 +55,99 @@ def harvest(
     roots: Sequence[str],
     *,
     since_ns: int,
-    use_store: bool,
-    workers: int | None,
-    progress: Progress | None,
+    connection: sqlite3.Connection | None,
+    crew: Crew,
+    progress: Progress | None = None,
 ) -> Harvest:
-    """The extract of every file, and with the store those of files below the roots that are no longer there."""
-    if not use_store:
-        return _sorted(files, _read(files, {}, workers, progress), [], "")
+    """Every file, read where the store (`connection`; None: there is none) does not know it, and with the store the files
+    below the roots that are no longer there."""
+    kept = store.known(connection, roots) if connection else {}
+    kept = {path: item for path, item in kept.items() if item.mtime_ns >= since_ns}
+    jobs = [_job(file, kept.get(file.path), connection) for file in files if not _same(file, kept.get(file.path))]
+    weights = [job.size - job.known + _OPENING for job in jobs]
+    told = (lambda done: progress(done, sum(weights))) if progress else None
+    results = dict(zip((job.path for job in jobs), crew.map(read_files, jobs, weights, told), strict=True))
+    if connection:
+        store.keep(connection, [row for row in results.values() if isinstance(row, store.Row)])
+    found, lost = [], []
+    for file in files:
+        info = FileInfo(file.path, file.root, file.source.name)
+        row = results.get(file.path)
+        if row is None:
+            found.append(Entry(info, file.size, file.mtime_ns, kept[file.path].keys, b""))
+        elif isinstance(row, store.Row):
+            found.append(Entry(info, file.size, file.mtime_ns, row.keys, row.packed))
+        else:
+            lost.append(Unreadable(file.path, row.strerror or type(row).__name__))
+    listed = {file.path for file in files}
+    for path, item in kept.items():
+        if path not in listed and not os.path.lexists(path):
+            info = FileInfo(path, _root_of(path, roots), item.source, archived=True)
+            found.append(Entry(info, item.size, item.mtime_ns, item.keys, b""))
+    # In the order of paths, whether archived or not: the order of files decides ties between copies.
+    return Harvest(sorted(found, key=lambda entry: entry.info.path), lost)
+
+
+def loaded(entries: Sequence[Entry], connection: sqlite3.Connection | None) -> list[tuple[FileInfo, bytes]]:
+    """The packed extract of each entry. One that another process has replaced meanwhile is read again; raises OSError where
+    that cannot be."""
+    out = []
+    for entry in entries:
+        held: bytes | None = entry.packed
+        if not held and connection:
+            kept = store.Kept(entry.info.source, entry.size, entry.mtime_ns, 0, 0, b"")
+            held = store.packed(connection, entry.info.path, kept)
+        if not held:
+            (row,) = read_files([Job(entry.info.path, entry.info.root, entry.info.source, entry.size, entry.mtime_ns)])
+            if isinstance(row, OSError):
+                raise row
+            held = row.packed
+        out.append((entry.info, held))
+    return out
+
+
+def unpacked(held: Sequence[tuple[FileInfo, bytes]]) -> list[tuple[FileInfo, Extract]]:
+    """Extracts for `corpus.gather`."""
+    out = []
+    for info, data in held:
+        extract = store.unpack(data)
+        out.append((info._replace(lines=extract.lines + extract.open_tail), extract))
+    return out
+
+
+def read_files(jobs: list[Job]) -> list[store.Row | OSError]:
+    """Each file read, or the error that kept it from being read (work for a worker)."""
+    return [_read(job) for job in jobs]
+
+
+def _read(job: Job) -> store.Row | OSError:
+    source = next(source for source in SOURCES if source.name == job.source)
     try:
-        with store.connect(store.file()) as connection:
-            kept = {path: item for path, item in store.known(connection, roots).items() if item.mtime_ns >= since_ns}
-            results = _read(files, kept, workers, progress)
-            new = [
-                store.Row(file.path, file.source.name, file.size, file.mtime_ns, result)
-                for file, result in zip(files, results, strict=True)
-                if isinstance(result, Extract) and not _same(file, kept.get(file.path))
-            ]
-            store.keep(connection, new)
-        listed = {file.path for file in files}
-        gone = [
-            (FileInfo(path, _root_of(path, roots), item.source, 0, archived=True), store.unpack(item.packed))
-            for path, item in kept.items()
-            if path not in listed and not os.path.lexists(path)
-        ]
-    except store.ERRORS as error:  # a full disk, a damaged row: the logs are still there
-        said = f"the cache was not used: {error} (ctxlib cache clear removes it)"
-        return _sorted(files, _read(files, {}, workers, progress), [], said)
-    return _sorted(files, results, gone, "")
+        if job.before:
+            before = without_tail(store.unpack(job.before))
+            extract = joined(before, read(job.path, source, start=before.end, first_line=before.lines + 1))
+        else:
+            extract = read(job.path, source)
+    except OSError as error:
+        return error
+    try:
+        checked = store.fingerprint(job.path, extract.end)
+    except OSError:
+        checked = None
+    found = keys(extract, job.path, job.root).tobytes()
+    return store.Row(job.path, job.source, job.size, job.mtime_ns, extract.end, checked, found, store.pack(extract))
 
 
 def _same(file: LogFile, kept: store.Kept | None) -> bool:
     return kept is not None and (file.size, file.mtime_ns) == (kept.size, kept.mtime_ns)
 
 
-def _read(
-    files: Sequence[LogFile], kept: dict[str, store.Kept], workers: int | None, progress: Progress | None
-) -> list[Result]:
-    out: list[Result | None] = [None] * len(files)
-    jobs: list[tuple[int, Job, Extract | None]] = []
-    for i, file in enumerate(files):
-        held = kept.get(file.path)
-        if held is not None and _same(file, held):
-            out[i] = store.unpack(held.packed)
-        elif held is not None and file.source.grows and store.grew(file.path, held, file.size):
-            before = without_tail(store.unpack(held.packed))
-            jobs.append((i, Job(file.path, file.source.name, file.size, before.end, before.lines + 1), before))
-        else:
-            jobs.append((i, Job(file.path, file.source.name, file.size), None))
-    total = sum(job.size - job.start for _, job, _ in jobs)
-    results = read_all(
-        [job for _, job, _ in jobs], workers=workers, progress=lambda seen: progress(seen, total) if progress else None
-    )
-    for (i, _, known), result in zip(jobs, results, strict=True):
-        out[i] = joined(known, result) if known is not None and isinstance(result, Extract) else result
-    return [result for result in out if result is not None]
-
-
-def _sorted(
-    files: Sequence[LogFile], results: Sequence[Result], gone: list[tuple[FileInfo, Extract]], error: str
-) -> Harvest:
-    read, lost = list(gone), []
-    for file, result in zip(files, results, strict=True):
-        if isinstance(result, OSError):
-            lost.append(Unreadable(file.path, result.strerror or type(result).__name__))
-        else:
-            read.append((FileInfo(file.path, file.root, file.source.name, 0), result))
-    # In the order of paths, whether archived or not: the order of files decides ties between copies.
-    read.sort(key=lambda item: item[0].path)
-    return Harvest(
-        [(info._replace(lines=extract.lines + extract.open_tail), extract) for info, extract in read], lost, error
-    )
+def _job(file: LogFile, kept: store.Kept | None, connection: sqlite3.Connection | None) -> Job:
+    job = Job(file.path, file.root, file.source.name, file.size, file.mtime_ns)
+    if connection is None or kept is None or not file.source.grows or not store.grew(file.path, kept, file.size):
+        return job
+    before = store.packed(connection, file.path, kept)
+    return job._replace(known=kept.end, before=before) if before else job
 
 
 def _root_of(path: str, roots: Sequence[str]) -> str:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from ctxlib.logs import contents, identity, threads
+from ctxlib.logs import contents, identity, store, threads
 from ctxlib.logs.corpus import FileInfo, Names, gather
 from ctxlib.logs.discover import Unreadable, find
-from ctxlib.logs.extracts import Progress, harvest
+from ctxlib.logs.extracts import Harvest, Progress, harvest, loaded, unpacked
 from ctxlib.models.prices import Overrides
 from ctxlib.roots import roots_of
 from ctxlib.sources import Extract
 from ctxlib.span import BEGINNING, Span, span
 from ctxlib.tables import Table
+from ctxlib.workers import Crew
 
 _BAD = ("half_written", "no_json")
 
@@ -51,6 +54,8 @@ class Logs:
     prices: Overrides
     project: str = ""
     store_error: str = ""  # why the store was not used
+    # Characters a token by canonical model, known from more logs than these; {}: what these themselves say.
+    chars_per_token: Mapping[str, float] = field(default_factory=dict)
 
     def count_notes(self, *codes: str) -> int:
         wanted = [self.names.codes[code] for code in codes if code in self.names.codes]
@@ -86,37 +91,76 @@ def scan(
     is no folder, ValueError for a bad time. Files and lines that cannot be read are counted and listed (`notes_df`),
     never fatal.
     """
+    question = asked(roots, since=since, until=until, project=project, prices=prices, now=now)
+    try:
+        return _scanned(question, use_store, workers, progress)
+    except store.ERRORS as error:  # a full disk, a damaged row: the logs are still there
+        if not use_store:
+            raise
+        return replace(_scanned(question, False, workers, progress), store_error=store.unusable(error))
+
+
+class Asked(NamedTuple):
+    """A question: which logs, from when to when, of which project, at which prices."""
+
+    roots: tuple[str, ...]  # folders
+    span: Span
+    project: str
+    prices: Overrides
+
+    @property
+    def since_ms(self) -> int:
+        """Logs that changed before are of no concern."""
+        return self.span.since if self.span.since > BEGINNING else 0
+
+
+def asked(
+    roots: str | Path | Iterable[str | Path] = (),
+    *,
+    since: str = "",
+    until: str = "",
+    project: str = "",
+    prices: Overrides | None = None,
+    now: datetime | None = None,
+) -> Asked:
+    """The question in `scan`'s words; raises what `scan` raises for wrong ones."""
     named = [roots] if isinstance(roots, (str, Path)) else list(roots)
     folders = roots_of([root for root in named if str(root)])
-    window = span(since, until, now=now)
-    files, lost = find(folders, since_ms=window.since if window.since > BEGINNING else 0)
-    found = harvest(
-        files,
-        [os.path.abspath(folder) for folder in folders],
-        since_ns=window.since * 1_000_000 if window.since > BEGINNING else 0,
-        use_store=use_store,
-        workers=workers,
-        progress=progress,
-    )
-    logs = _assemble(folders, window, found.read, [*lost, *found.unreadable], prices or {}, project)
-    return replace(logs, store_error=found.store_error)
+    return Asked(tuple(map(str, folders)), span(since, until, now=now), project, prices or {})
 
 
-def _assemble(
-    folders: list[Path],
-    window: Span,
-    read_files: list[tuple[FileInfo, Extract]],
-    lost: list[Unreadable],
-    prices: Overrides,
-    project: str,
+def _scanned(question: Asked, use_store: bool, workers: int | None, progress: Progress | None) -> Logs:
+    with store.opened(use_store) as connection, Crew(workers) as crew:
+        found = gathered(question, connection, crew, progress)
+        read = unpacked(loaded(found.entries, connection))
+    return assembled(question, read, found.unreadable)
+
+
+def gathered(
+    question: Asked, connection: sqlite3.Connection | None, crew: Crew, progress: Progress | None = None
+) -> Harvest:
+    """The files that a question is about, each read or known to the store."""
+    files, lost = find(question.roots, since_ms=question.since_ms)
+    folders = [os.path.abspath(root) for root in question.roots]
+    since_ns = question.since_ms * 1_000_000
+    found = harvest(files, folders, since_ns=since_ns, connection=connection, crew=crew, progress=progress)
+    return found._replace(unreadable=[*lost, *found.unreadable])
+
+
+def assembled(
+    question: Asked,
+    read: list[tuple[FileInfo, Extract]],
+    lost: Sequence[Unreadable] = (),
+    chars_per_token: Mapping[str, float] | None = None,
 ) -> Logs:
-    corpus = gather(read_files)
+    """The logs of these extracts, which must be in the order of their paths, with all others of their families among them."""
+    corpus = gather(read)
     thread_table, thread_of = threads.split(corpus)
     lines = corpus.tables["lines"]
     again = identity.repeated_lines(lines, thread_of)
     order = identity.Order(corpus, thread_table)
-    calls, undated = identity.calls(corpus, thread_table, thread_of, order, window.since, window.until)
-    blocks = contents.blocks(corpus, thread_of, again, calls, order, window.since, window.until)
+    calls, undated = identity.calls(corpus, thread_table, thread_of, order, question.span.since, question.span.until)
+    blocks = contents.blocks(corpus, thread_of, again, calls, order, question.span.since, question.span.until)
     marks = contents.usable_marks(corpus, thread_of, again)
     mark_thread = thread_of[marks["line"]]
     made = order.first(
@@ -126,15 +170,15 @@ def _assemble(
         lines["session"][marks["line"]],
         marks["line"].astype("i8"),
     )
-    if project:
-        wanted = np.array([project.casefold() in text.casefold() for text in corpus.names.strings], bool)
+    if question.project:
+        wanted = np.array([question.project.casefold() in text.casefold() for text in corpus.names.strings], bool)
         chosen = wanted[thread_table["project"]]
         calls["inside"] &= chosen[calls["thread"]]
         blocks["inside"] &= chosen[blocks["thread"]]
         made &= chosen[mark_thread]
     return Logs(
-        roots=tuple(str(folder) for folder in folders),
-        span=window,
+        roots=question.roots,
+        span=question.span,
         files=tuple(corpus.files),
         unreadable=tuple(lost),
         names=corpus.names,
@@ -154,6 +198,7 @@ def _assemble(
         named=corpus.tables["named"],
         call_ids=tuple(corpus.call_ids),
         undated_calls=undated,
-        prices=prices,
-        project=project,
+        prices=question.prices,
+        project=question.project,
+        chars_per_token=chars_per_token or {},
     )

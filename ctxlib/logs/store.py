@@ -24,14 +24,14 @@ import zstandard
 
 from ctxlib.roots import cache_folder
 from ctxlib.sources.base import Extract
+from ctxlib.span import Span
 from ctxlib.tables import RAW
 
-VERSION = 1  # of what the sources read; raise it when a line comes to be read otherwise
-# The layout of the tables is part of the format: a store of another layout is rebuilt.
-FORMAT = f"{VERSION}-{xxhash.xxh3_64_hexdigest(repr([(name, dtype.descr) for name, dtype in RAW.items()]).encode())}"
+VERSION = 2  # of what the sources read; raise it when a line comes to be read otherwise
 _CHECKED = 4096  # bytes at the beginning, and before the end, by which a grown file is known again
 ERRORS = (OSError, sqlite3.Error, zstandard.ZstdError, msgspec.DecodeError, ValueError)  # a store that cannot be used
 _WAIT = 60.0  # seconds for another process's write
+_MOST_DIGESTS = 512  # kept, the newest: at most 16 for a gigabyte and a question, 30 to 70 kB each
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -42,9 +42,22 @@ CREATE TABLE extracts (
     mtime_ns INTEGER NOT NULL,
     read_end INTEGER NOT NULL,
     checked INTEGER NOT NULL,
+    keys BLOB NOT NULL,
     packed BLOB NOT NULL
-) WITHOUT ROWID;
+);
+CREATE TABLE digests (
+    name TEXT NOT NULL,
+    before_since INTEGER NOT NULL,
+    from_since INTEGER NOT NULL,
+    before_until INTEGER NOT NULL,
+    from_until INTEGER NOT NULL,
+    packed BLOB NOT NULL,
+    PRIMARY KEY (name, before_since, before_until)
+);
 """
+# The layout of the tables is part of the format: a store of another layout is rebuilt.
+_LAYOUT = repr((_SCHEMA, [(name, dtype.descr) for name, dtype in RAW.items()]))
+FORMAT = f"{VERSION}-{xxhash.xxh3_64_hexdigest(_LAYOUT.encode())}"
 
 
 class Kept(NamedTuple):
@@ -55,17 +68,20 @@ class Kept(NamedTuple):
     mtime_ns: int
     end: int  # bytes read: where the next line begins
     checked: int  # hash of the bytes by which the file is known again
-    packed: bytes
+    keys: bytes  # families.keys
 
 
 class Row(NamedTuple):
-    """A file to keep."""
+    """A file that was read."""
 
     path: str
     source: str
     size: int
     mtime_ns: int
-    extract: Extract
+    end: int
+    checked: int | None  # None: it is gone again, or another
+    keys: bytes
+    packed: bytes  # its extract
 
 
 def file() -> Path:
@@ -86,6 +102,21 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
         connection = _opened(path)
     with closing(connection):
         yield connection
+
+
+@contextmanager
+def opened(use: bool = True) -> Iterator[sqlite3.Connection | None]:
+    """The store in its place, or none."""
+    if not use:
+        yield None
+        return
+    with connect(file()) as connection:
+        yield connection
+
+
+def unusable(error: Exception) -> str:
+    """A sentence for one of ERRORS."""
+    return f"the cache was not used: {error} (ctxlib cache clear removes it)"
 
 
 def _opened(path: Path) -> sqlite3.Connection:
@@ -117,34 +148,69 @@ def _format(connection: sqlite3.Connection) -> str | None:
 
 
 def known(connection: sqlite3.Connection, roots: Sequence[str]) -> dict[str, Kept]:
-    """What is kept of all files below the roots, by path."""
+    """What is kept of all files below the roots, by path, without their extracts."""
     out: dict[str, Kept] = {}
     for root in roots:
         begin = os.path.join(root, "").encode("utf-8", "replace").decode()
         rows = connection.execute(
-            "SELECT path, source, size, mtime_ns, read_end, checked, packed FROM extracts WHERE path >= ? AND path < ?",
+            "SELECT path, source, size, mtime_ns, read_end, checked, keys FROM extracts WHERE path >= ? AND path < ?",
             (begin, begin[:-1] + chr(ord(begin[-1]) + 1)),
         )
         out.update((row[0], Kept(*row[1:])) for row in rows)
     return out
 
 
+def packed(connection: sqlite3.Connection, path: str, kept: Kept) -> bytes | None:
+    """The extract of a file, packed; None where another process has replaced or removed it since `known`."""
+    row = connection.execute(
+        "SELECT packed FROM extracts WHERE path = ? AND size = ? AND mtime_ns = ?", (path, kept.size, kept.mtime_ns)
+    ).fetchone()
+    return row[0] if row else None
+
+
 def keep(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
     """Writes what was read, all of it or nothing."""
-    values = []
-    for row in rows:
-        try:
-            row.path.encode()
-            checked = fingerprint(row.path, row.extract.end)
-        except (OSError, UnicodeEncodeError):  # it is gone again, or its name is no text: it is read each time
-            continue
-        packed = pack(row.extract)
-        values.append((row.path, row.source, row.size, row.mtime_ns, row.extract.end, checked, packed))
+    values = [row for row in rows if row.checked is not None and _is_text(row.path)]
     if not values:
         return
     connection.execute("BEGIN IMMEDIATE")
-    connection.executemany("INSERT OR REPLACE INTO extracts VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+    connection.executemany("INSERT OR REPLACE INTO extracts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
     connection.execute("COMMIT")
+
+
+def digests(connection: sqlite3.Connection, names: Iterable[str], window: Span) -> dict[str, bytes]:
+    """The digests kept under these names that hold for a window, packed."""
+    out = {}
+    for name in names:
+        row = connection.execute(
+            "SELECT packed FROM digests WHERE name = ? AND before_since < ? AND from_since >= ? AND before_until < ?"
+            " AND from_until >= ?",
+            (name, window.since, window.since, window.until, window.until),
+        ).fetchone()
+        if row:
+            out[name] = row[0]
+    return out
+
+
+def keep_digests(connection: sqlite3.Connection, rows: Sequence[tuple[str, int, int, int, int, bytes]]) -> None:
+    """Writes (name, before_since, from_since, before_until, from_until, packed digest): it holds for windows that begin
+    after `before_since` and up to `from_since`, and end so too (milliseconds)."""
+    if not rows:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany("INSERT OR REPLACE INTO digests VALUES (?, ?, ?, ?, ?, ?)", rows)
+    connection.execute(
+        "DELETE FROM digests WHERE rowid NOT IN (SELECT rowid FROM digests ORDER BY rowid DESC LIMIT ?)", (_MOST_DIGESTS,)
+    )
+    connection.execute("COMMIT")
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:  # such a file is read each time
+        return False
+    return True
 
 
 def fingerprint(path: str, end: int) -> int:

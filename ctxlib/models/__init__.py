@@ -1,7 +1,8 @@
 """What is known of models: their names in every spelling, list prices and context windows. Offline, always."""
 
+from ctxlib.models.listed import Price, remember
 from ctxlib.models.names import canonical, million_hint
-from ctxlib.models.prices import Overrides, Price, price, price_table, rates_at, read_overrides
+from ctxlib.models.prices import Overrides, price, price_table, rates_at, read_overrides
 from ctxlib.models.windows import decide, full_window, list_window
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "price_table",
     "rates_at",
     "read_overrides",
+    "remember",
 ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ctxlib.models.listed import listed
 from ctxlib.models.names import canonical
-from ctxlib.models.prices import Overrides, find_listed, list_source
+from ctxlib.models.prices import Overrides
 
 _MILLION = 1_000_000
 _SIZES = (200_000, _MILLION)
@@ -39,9 +40,9 @@ def list_window(model: str, overrides: Overrides | None = None) -> tuple[int, st
     own = (overrides or {}).get(name, {}).get("window")
     if own:
         return int(own), "user file"
-    found = find_listed(name)
-    if found is not None and found.context_window:
-        return found.context_window, list_source()
+    found = listed(name)
+    if found is not None and found.window:
+        return found.window, found.source
     return (_SHIPPED[name], "ctxlib table") if name in _SHIPPED else None
 
 

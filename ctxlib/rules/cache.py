@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,20 +19,19 @@ _DAY = 86_400_000  # milliseconds
 USD = np.dtype([("input", "f8"), ("cache_read", "f8"), ("cache_write", "f8"), ("output", "f8"), ("priced", "?")])
 
 
-@dataclass(frozen=True)
-class CacheTotals:
+class CacheTotals(NamedTuple):
     """Over all calls of the window, main and sub-agents, each once. Tokens; USD at list prices."""
 
-    read: int
-    write: int
-    uncached: int
-    write_5m: int
-    write_1h: int
-    unsplit: int  # part of write_5m that no split covered: priced as 5m
-    write_usd: float
-    unpriced_models: tuple[str, ...]
-    unpriced_write: int
-    suspicious: int  # calls whose numbers contradict themselves
+    read: int = 0
+    write: int = 0
+    uncached: int = 0
+    write_5m: int = 0
+    write_1h: int = 0
+    unsplit: int = 0  # part of write_5m that no split covered: priced as 5m
+    write_usd: float = 0.0
+    unpriced_models: frozenset[str] = frozenset()
+    unpriced_write: int = 0
+    suspicious: int = 0  # calls whose numbers contradict themselves
 
     def shares(self) -> dict[str, float] | None:
         """read, write, uncached as shares of ctx tokens; None when there is nothing to share."""
@@ -57,7 +55,7 @@ def totals(logs: Logs) -> CacheTotals:
         write_1h=int(calls["cache_write_1h"].sum()),
         unsplit=int(calls["unsplit"].sum()),
         write_usd=float(cost["cache_write"].sum()),
-        unpriced_models=tuple(sorted({logs.names.strings[code] for code in np.unique(used["model"]).tolist()})),
+        unpriced_models=frozenset(logs.names.texts(np.unique(used["model"]))),
         unpriced_write=int(unpriced["cache_write"].sum()),
         suspicious=int(suspicious(calls).sum()),
     )
@@ -81,7 +79,9 @@ def costs(logs: Logs, calls: Table) -> Table:
     for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(calls)], strict=False):
         code, day, fast = ordered[begin].tolist()
         moment = datetime.fromtimestamp(day * 86_400, UTC) if day > 0 else None
-        found = price(canonical(logs.names.strings[code]) + ("-fast" if fast else ""), when=moment, overrides=logs.prices)
+        found = price(
+            canonical(logs.names.strings[code]) + ("-fast" if fast else ""), when=moment, overrides=logs.prices
+        )
         if found is None:
             continue
         rows = order[begin:end]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def compactions_df(logs: Logs) -> pd.DataFrame:
     return _frame(logs, np.concatenate([compactions(logs), microcompactions(logs)]))
 
 
-def about(logs: Logs, table: Table) -> dict[str, object]:
+def about(logs: Logs, table: Table) -> dict[str, Any]:
     """The columns that say which compaction each row of COMPACTION is: session, thread, project, ts, kind, trigger."""
     threads, names = logs.threads[table["thread"]], logs.names
     main = threads["kind"] == ThreadKind.MAIN

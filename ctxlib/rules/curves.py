@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -124,23 +126,23 @@ def _ends(calls: Table, thread: Table) -> tuple[Table, Table]:
     return first, last
 
 
-def over(session_table: Table, threshold: int) -> int:
+def over(peaks: Iterable[int], threshold: int) -> int:
     """Sessions whose peak reaches the threshold (X-peak)."""
-    return int((session_table["peak_ctx"] >= threshold).sum())
+    return sum(peak >= threshold for peak in peaks)
 
 
-def peak_p50(session_table: Table) -> int | None:
+def peak_p50(peaks: Iterable[int]) -> int | None:
     """Median peak over sessions with a measured call, in tokens (mean of the middle two, truncated)."""
-    peaks = session_table["peak_ctx"][session_table["peak_ctx"] != NULL]
-    return int(np.median(peaks)) if len(peaks) else None
+    known = [peak for peak in peaks if peak != NULL]
+    return int(median(known)) if known else None
 
 
-def curve_median(curve: Table) -> dict[int, tuple[int | None, int]]:
-    """Turn -> (median ctx in tokens, sessions that reached it); None where none did."""
+def curve_median(found: Sequence[Sequence[int]]) -> dict[int, tuple[int | None, int]]:
+    """Turn -> (median ctx in tokens, sessions that reached it); None where none did. `found`: the curve of each session."""
     out: dict[int, tuple[int | None, int]] = {}
     for turn in CURVE_TURNS:
-        ctx = curve["ctx"][curve["turn"] == turn]
-        out[turn] = (int(np.median(ctx)) if len(ctx) else None, len(ctx))
+        ctx = [curve[turn - 1] for curve in found if len(curve) >= turn]
+        out[turn] = (int(median(ctx)) if ctx else None, len(ctx))
     return out
 
 

@@ -30,11 +30,11 @@ REREAD = np.dtype(
 
 
 class Totals(NamedTuple):
-    rereads: int
-    tokens: int
-    after_compaction: int
-    after_shell: int
-    after_external: int
+    rereads: int = 0
+    tokens: int = 0
+    after_compaction: int = 0
+    after_shell: int = 0
+    after_external: int = 0
 
 
 @lru_cache(maxsize=2)

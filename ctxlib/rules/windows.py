@@ -2,45 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 import numpy as np
 
 from ctxlib.logs import Logs
-from ctxlib.models import canonical, decide
-from ctxlib.tables import MarkKind
+from ctxlib.models import Overrides, canonical, decide
+from ctxlib.tables import NULL, MarkKind
 
 LEAST_AUTO = 120_000  # tokens
 
 
 @lru_cache(maxsize=2)
 def windows(logs: Logs) -> dict[str, tuple[int, str] | None]:
-    """Model id as logged -> (window in tokens, where that comes from); None for a model nothing is known of.
+    """Model id as logged -> (window in tokens, where that comes from); None for a model nothing is known of."""
+    return decided(peaks(logs), evidence(logs), logs.prices)
 
-    Evidence: /context outputs, `[1m]` hints, the size before automatic compactions, the largest ctx of any call. Model
-    ids that are spellings of one model share it.
-    """
-    calls, names = logs.calls, logs.names
-    used = calls[calls["inside"] & calls["origin"]]
-    evidence = _evidence(logs)
-    by_canonical: dict[str, tuple[int, str] | None] = {}
-    peaks: dict[str, int] = {}
-    models = np.unique(used["model"]).tolist()
-    for code in models:
-        name = canonical(names.strings[code])
-        peaks[name] = max(peaks.get(name, 0), int(used["ctx"][used["model"] == code].max()))
+
+def decided(
+    peaks: Mapping[str, int], evidence: Iterable[tuple[str, int, str]], overrides: Overrides
+) -> dict[str, tuple[int, str] | None]:
+    """The same from `peaks` and `evidence`. Model ids that are spellings of one model share it."""
+    told: dict[str, list[tuple[int, str]]] = {}
+    for model, tokens, kind in evidence:
+        told.setdefault(model, []).append((tokens, kind))
+    highest: dict[str, int] = {}
     for name, peak in peaks.items():
-        by_canonical[name] = decide(name, evidence=evidence.get(name, []), peak_ctx=max(0, peak), overrides=logs.prices)
-    return {names.strings[code]: by_canonical[canonical(names.strings[code])] for code in models}
+        highest[canonical(name)] = max(highest.get(canonical(name), 0), peak)
+    found = {
+        model: decide(model, evidence=told.get(model, []), peak_ctx=peak, overrides=overrides)
+        for model, peak in highest.items()
+    }
+    return {name: found[canonical(name)] for name in peaks}
 
 
-def _evidence(logs: Logs) -> dict[str, list[tuple[int, str]]]:
-    out: dict[str, list[tuple[int, str]]] = {}
+def peaks(logs: Logs) -> dict[str, int]:
+    """Model id as logged -> its largest ctx in the window, in tokens; NULL where none was measured."""
+    used = logs.calls[logs.calls["inside"] & logs.calls["origin"]]
+    largest = np.full(len(logs.names.strings), NULL, "i8")
+    np.maximum.at(largest, used["model"], used["ctx"])
+    return {logs.names.strings[code]: int(largest[code]) for code in np.unique(used["model"]).tolist()}
+
+
+def evidence(logs: Logs) -> set[tuple[str, int, str]]:
+    """(canonical model, tokens, kind) of what the logs say of windows: /context outputs, `[1m]` hints, the size before
+    automatic compactions."""
+    out: set[tuple[str, int, str]] = set()
     strings = logs.names.strings
     wanted = [logs.names.codes.get(kind, -1) for kind in ("hint_1m", "context_output")]
     told = logs.evidence[np.isin(logs.evidence["kind"], wanted)]
     for kind, name, window in np.unique(told[["kind", "name", "value"]]).tolist():
-        out.setdefault(canonical(strings[name]), []).append((window, strings[kind]))
+        out.add((canonical(strings[name]), window, strings[kind]))
     auto = (logs.marks["kind"] == MarkKind.FULL) & (logs.marks["trigger"] == logs.names.codes.get("auto", -1))
     # Automatic compaction comes near the end of a window; a small one was set up by the user and says nothing.
     auto &= logs.marks["pre"] > LEAST_AUTO
@@ -51,6 +64,5 @@ def _evidence(logs: Logs) -> dict[str, list[tuple[int, str]]]:
         before = np.searchsorted(places, thread.astype("i8") * span + marks["line"]) - 1
         for mark, row, held in zip(marks, before.tolist(), thread.tolist(), strict=True):
             if row >= 0 and logs.calls["thread"][row] == held:
-                model = canonical(strings[logs.calls["model"][row]])
-                out.setdefault(model, []).append((int(mark["pre"]), "auto_compact"))
+                out.add((canonical(strings[logs.calls["model"][row]]), int(mark["pre"]), "auto_compact"))
     return out

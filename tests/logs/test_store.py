@@ -74,12 +74,12 @@ def test_cold_warm_and_without_a_store_give_the_same_answer(sample: Path) -> Non
 def test_a_warm_scan_reads_no_log(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else an hour's question would cost the whole history again."""
     first = answer(sample)
-    import ctxlib.logs.workers as workers
+    import ctxlib.logs.extracts as extracts
 
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("an unchanged log was read")
 
-    monkeypatch.setattr(workers, "read", refuse)
+    monkeypatch.setattr(extracts, "read", refuse)
     assert answer(sample) == first
 
 

@@ -58,7 +58,7 @@ def test_shares_are_of_all_calls_and_null_of_none(make: Any, scanned: Any) -> No
 
 def test_an_unknown_model_is_reported_and_never_free(make: Any, scanned: Any) -> None:
     found = totals(scanned(logged(make, usage(1, 0, 500), model="somebodys-model")))
-    assert (found.write_usd, found.unpriced_models, found.unpriced_write) == (0.0, ("somebodys-model",), 500)
+    assert (found.write_usd, found.unpriced_models, found.unpriced_write) == (0.0, {"somebodys-model"}, 500)
 
 
 @pytest.mark.parametrize(("ctx", "dollars"), [(200_000, 0.375), (200_001, 0.75)])

@@ -1,0 +1,191 @@
+"""What the price list (genai-prices as installed, no network) says of a model: prices from day to day, and its window.
+
+Importing the list takes 0.13 s, more than all else of a small question. So what it said is remembered in the cache folder,
+model by model, for as long as the very same list is installed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ctxlib.program import price_list_id
+from ctxlib.roots import cache_folder
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo
+
+_BY_RULE = {"cache_read": 0.1, "cache_write_5m": 1.25, "cache_write_1h": 2.0}  # X-cache: multiples of the input price
+_LISTED = {
+    "cache_read": "cache_read_mtok",
+    "cache_write_5m": "cache_write_mtok",
+    "cache_write_1h": "cache_write_1h_mtok",
+}
+_NAME = "price-list.json"
+
+
+@dataclass(frozen=True)
+class Price:
+    """List prices of one model, in USD per million tokens.
+
+    `derived` names the prices that the list lacks and that X-cache gives instead (5m write 1.25 x, 1h write 2 x, read
+    0.1 x input). `tiers` holds (threshold, prices) in rising order: a call whose whole input side is above the
+    threshold, in tokens, is priced by them altogether, output included; `prices.rates_at` picks the right ones.
+    """
+
+    input: float
+    cache_read: float
+    cache_write_5m: float
+    cache_write_1h: float
+    output: float
+    source: str
+    derived: tuple[str, ...] = ()
+    tiers: tuple[tuple[int, Price], ...] = ()
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """One model as the list has it."""
+
+    source: str
+    window: int | None
+    schedule: tuple[tuple[date, Price | None], ...]  # from which day on, UTC, in rising order; () = by the hour
+
+
+class _Memory(msgspec.Struct):
+    list: str  # which list it was
+    models: dict[str, Listed | None] = {}
+    new: bool = False
+
+
+def listed(name: str) -> Listed | None:
+    """The list's entry for a canonical name, by the maker's own prices; None where it has none."""
+    memory = _memory()
+    if name not in memory.models:
+        memory.models[name], memory.new = _look_up(name), True
+    return memory.models[name]
+
+
+def listed_price(name: str, when: datetime) -> Price | None:
+    """Its prices at a time; None where the list does not price it."""
+    entry = listed(name)
+    if entry is None:
+        return None
+    if not entry.schedule:
+        found = _found(name)
+        return _price(found, name, when) if found is not None else None
+    day = (when if when.tzinfo is None else when.astimezone(UTC)).date()
+    return next((price for start, price in reversed(entry.schedule) if start <= day), None)
+
+
+def remember() -> None:
+    """Keeps what the list said for the next time. Writes where there is something new; never raises."""
+    memory = _memory()
+    if not memory.new:
+        return
+    memory.new = False
+    file = cache_folder() / _NAME
+    beside = file.with_name(f"{_NAME}.{os.getpid()}")
+    with suppress(OSError, UnicodeEncodeError):
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        beside.write_bytes(msgspec.json.encode(memory))
+        beside.replace(file)
+
+
+def filled(known: Mapping[str, float], source: str) -> Price:
+    """A price with X-cache's multiples for what is not known."""
+    full = {key: known["input"] * factor for key, factor in _BY_RULE.items()} | dict(known)
+    return Price(
+        input=full["input"],
+        cache_read=full["cache_read"],
+        cache_write_5m=full["cache_write_5m"],
+        cache_write_1h=full["cache_write_1h"],
+        output=full["output"],
+        source=source,
+        derived=tuple(key for key in _BY_RULE if key not in known),
+    )
+
+
+@lru_cache(maxsize=1)
+def _memory() -> _Memory:
+    known = price_list_id()
+    with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        kept = msgspec.json.decode((cache_folder() / _NAME).read_bytes(), type=_Memory)
+        if known and kept.list == known:
+            return kept
+    return _Memory(known)
+
+
+def _look_up(name: str) -> Listed | None:
+    from genai_prices.types import StartDateConstraint
+
+    found = _found(name)
+    if found is None:
+        return None
+    dated = found.prices if isinstance(found.prices, list) else []
+    constraints = [one.constraint for one in (*dated, *(found.price_variants or ())) if one.constraint is not None]
+    starts: list[date] = []
+    for one in constraints:
+        if not isinstance(one, StartDateConstraint):
+            return Listed(_source(), found.context_window, ())
+        starts.append(one.start_date)
+    days = [date.min, *sorted(set(starts))]
+    schedule = tuple((day, _price(found, name, datetime(day.year, day.month, day.day, tzinfo=UTC))) for day in days)
+    return Listed(_source(), found.context_window, schedule)
+
+
+def _found(name: str) -> ModelInfo | None:
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        return get_snapshot().find_provider_model(name, None, None, None)[1]
+    except LookupError:
+        return None
+
+
+def _source() -> str:
+    """What the list is called in a report: `genai-prices` and its version."""
+    from genai_prices import __version__
+
+    return f"genai-prices {__version__}"
+
+
+def _price(found: ModelInfo, name: str, when: datetime) -> Price | None:
+    context = None
+    if name.startswith("claude-") and name.endswith("-fast"):
+        context = {"speed": "fast"}
+        if not any(variant.when == context for variant in found.price_variants or ()):
+            return None
+    rates = vars(found.get_prices(when, context))
+    source = _source()
+    base = _rates(rates, 0, source)
+    if base is None:
+        return None
+    starts = sorted({tier.start for rate in rates.values() for tier in getattr(rate, "tiers", ())})
+    tiers = ((start, _rates(rates, start, source)) for start in starts)
+    return replace(base, tiers=tuple((start, tier) for start, tier in tiers if tier is not None))
+
+
+def _rates(rates: Mapping[str, Any], start: int, source: str) -> Price | None:
+    """The list's rates above `start` tokens; None where the list prices no input or no output."""
+    known = {key: _rate(rates.get(name), start) for key, name in _LISTED.items()}
+    known |= {"input": _rate(rates.get("input_mtok"), start), "output": _rate(rates.get("output_mtok"), start)}
+    if known["input"] is None or known["output"] is None:
+        return None
+    return filled({key: value for key, value in known.items() if value is not None}, source)
+
+
+def _rate(rate: Any, start: int) -> float | None:
+    if rate is None:
+        return None
+    chosen = getattr(rate, "base", rate)
+    for tier in getattr(rate, "tiers", ()):
+        if tier.start <= start:
+            chosen = tier.price
+    return float(chosen)
