@@ -19,7 +19,7 @@ from ctxlib.accounting.snapshot import snapshots
 from ctxlib.logs import Logs
 from ctxlib.logs.contents import told_servers
 from ctxlib.rules import cache, compactions, curves, rebuilds, rereads, tools, windows
-from ctxlib.tables import NULL, Table, ThreadKind, UsageScope
+from ctxlib.tables import NULL, Table, ThreadKind, UsageScope, distinct
 
 QUARTER = 900_000  # milliseconds: time zones differ by quarters of an hour
 _EARLY, _LATE = -(2**63), 2**62
@@ -136,7 +136,7 @@ def digest(logs: Logs, *, with_outputs: bool = False) -> Digest:
         seen=int(logs.calls["inside"].sum()),
         calls=len(own),
         unmeasured=int((own["ctx"] == NULL).sum()),
-        agents=len(np.unique(sub)),
+        agents=len(distinct(sub)),
         sessions=_sessions(logs),
         compactions=_compactions(logs),
         microcompactions=len(compactions.microcompactions(logs)),
@@ -216,7 +216,7 @@ def _again(logs: Logs, table: Table) -> dict[str, Again]:
     tokens, times = np.bincount(plain["path"], plain["tokens"]), np.bincount(plain["path"])
     return {
         _text(logs.names.strings[code]): Again(int(tokens[code]), int(times[code]))
-        for code in np.unique(plain["path"]).tolist()
+        for code in distinct(plain["path"]).tolist()
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ctxlib.logs import Logs
 from ctxlib.logs.corpus import Names
-from ctxlib.tables import BlockKind, Table
+from ctxlib.tables import BlockKind, Table, distinct
 
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 
@@ -49,4 +49,4 @@ def _in_order(codes: Table) -> list[int]:
 
 def _attached(logs: Logs) -> Table:
     """Codes of names that only the path column of attachments holds (their type stays readable)."""
-    return np.unique(logs.blocks["path"][logs.blocks["kind"] == BlockKind.ATTACHMENT])
+    return distinct(logs.blocks["path"][logs.blocks["kind"] == BlockKind.ATTACHMENT])

@@ -13,6 +13,7 @@ No column holds text of a prompt, a message, a tool argument or a tool result (a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -270,6 +271,23 @@ def ident(text: str) -> int:
 
 def empty(dtype: np.dtype[Any]) -> Table:
     return np.empty(0, dtype)
+
+
+def distinct(values: Table) -> Table:
+    """The distinct values, sorted. np.unique hashes (20 times as long on ids) and imports numpy.ma (12 ms)."""
+    ranked = np.sort(values, axis=None)
+    if len(ranked) < 2:
+        return ranked
+    return ranked[np.append(True, ranked[1:] != ranked[:-1])]
+
+
+def among(values: Table, known: Table | Sequence[int]) -> Table:
+    """True for values that are among `known`. For ids and codes, far apart, np.isin would take np.unique of both."""
+    if not len(known):
+        return np.zeros(len(values), bool)
+    ranked = np.sort(known)
+    found: Table = ranked[np.minimum(np.searchsorted(ranked, values), len(ranked) - 1)] == values
+    return found
 
 
 def ordinal(sorted_key: Table) -> Table:

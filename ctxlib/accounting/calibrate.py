@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from ctxlib.accounting.estimate import default_chars_per_token, is_answer
 from ctxlib.accounting.intervals import intervals
 from ctxlib.logs import Logs
 from ctxlib.models import canonical
-from ctxlib.tables import NULL, BlockKind, Table, frame
+from ctxlib.tables import NULL, BlockKind, Table, distinct, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +58,7 @@ def ratios(logs: Logs) -> dict[str, Table]:
     size = np.where(final, chars, chars + said)
     usable = single & (chars >= _SMALLEST) & (tokens > 200) & (size < 12 * tokens)
     by_model: dict[str, list[Table]] = {}
-    for code in np.unique(rows["model"]).tolist():
+    for code in distinct(rows["model"]).tolist():
         picked = usable & (rows["model"] == code)
         by_model.setdefault(canonical(logs.names.strings[code]), []).append(size[picked] / tokens[picked])
     return {model: np.concatenate(found) for model, found in by_model.items()}
@@ -69,11 +70,15 @@ def fits(logs: Logs) -> dict[str, Fit]:
 
 
 def fit(model: str, found: Table) -> Fit:
+    value = _value(model, found)
     if len(found) < ENOUGH:
-        value = default_chars_per_token(model)
         return Fit(value, "table", len(found), value, value)
-    low, mid, high = np.percentile(found, (10, 50, 90))
-    return Fit(float(mid), "fit", len(found), float(low), float(high))
+    low, high = np.percentile(found, (10, 90))
+    return Fit(value, "fit", len(found), float(low), float(high))
+
+
+def _value(model: str, found: Table) -> float:
+    return median(found.tolist()) if len(found) >= ENOUGH else default_chars_per_token(model)
 
 
 def chars_per_token(logs: Logs) -> dict[str, float]:
@@ -85,7 +90,7 @@ def chars_per_token(logs: Logs) -> dict[str, float]:
 
 def applied(model: str, found: Table) -> float:
     """The fit of these ratios as it is used."""
-    return round(round(fit(model, found).chars_per_token / _STEP) * _STEP, 2)
+    return round(round(_value(model, found) / _STEP) * _STEP, 2)
 
 
 def fits_df(logs: Logs) -> pd.DataFrame:

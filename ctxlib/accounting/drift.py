@@ -17,7 +17,7 @@ from ctxlib.accounting.replay import attribution
 from ctxlib.accounting.snapshot import snapshots
 from ctxlib.logs import Logs
 from ctxlib.models import canonical
-from ctxlib.tables import NULL, Table, ThreadKind, frame
+from ctxlib.tables import NULL, Table, ThreadKind, distinct, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ def _ratios(logs: Logs) -> Table:
     """Characters a token of each block's model: that of the first measured call that carries it."""
     found, known = intervals(logs), fits(logs)
     ratio = np.full(len(logs.names.strings), default_chars_per_token(""))
-    for code in np.unique(logs.calls["model"]).tolist():
+    for code in distinct(logs.calls["model"]).tolist():
         fit = known.get(canonical(logs.names.strings[code]))
         if fit:
             ratio[code] = fit.chars_per_token

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ctxlib.logs import Logs
-from ctxlib.tables import NULL, Category, Table, frame
+from ctxlib.tables import NULL, Category, Table, distinct, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ def truths(logs: Logs) -> Table:
     """One row (TRUTH) a /context output: its total and its tokens by category (NULL where it has no such row), and the
     rows of `calls` measured just before and after it in its thread (NULL for none)."""
     counted, strings = logs.counted, logs.names.strings
-    lines = np.unique(counted["line"])
+    lines = distinct(counted["line"])
     out = np.zeros(len(lines), TRUTH)
     out["line"], out["thread"] = lines, logs.line_thread[lines]
     out["tokens"] = out["total"] = out["before"] = out["after"] = NULL

@@ -9,7 +9,7 @@ import numpy as np
 
 from ctxlib.logs import Logs
 from ctxlib.models import canonical
-from ctxlib.tables import NULL, MarkKind, Table
+from ctxlib.tables import NULL, MarkKind, Table, distinct
 
 INTERVAL = np.dtype(
     [
@@ -72,7 +72,7 @@ def intervals(logs: Logs) -> Intervals:
 def _model_numbers(logs: Logs) -> Table:
     numbers: dict[str, int] = {}
     out = np.zeros(len(logs.names.strings), "i4")
-    for code in np.unique(logs.calls["model"]).tolist():
+    for code in distinct(logs.calls["model"]).tolist():
         out[code] = numbers.setdefault(canonical(logs.names.strings[code]), len(numbers))
     return out
 

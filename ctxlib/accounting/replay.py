@@ -13,7 +13,7 @@ from ctxlib.accounting.estimate import default_chars_per_token, fitted, is_answe
 from ctxlib.accounting.intervals import Intervals, intervals
 from ctxlib.logs import Logs
 from ctxlib.models import canonical
-from ctxlib.tables import NULL, BlockKind, Table
+from ctxlib.tables import NULL, BlockKind, Table, distinct
 
 FAR = 3.0  # a rise beyond so many times its blocks' estimate ...
 LEAST = 1_000  # ... and beyond so many tokens is not theirs
@@ -96,7 +96,7 @@ def _chars_per_token(logs: Logs, found: Intervals) -> Table:
     """Characters a token of each block: its model's, which is that of the first measured call that carries it."""
     known = chars_per_token(logs)
     ratio = np.full(len(logs.names.strings), default_chars_per_token(""))
-    for code in np.unique(logs.calls["model"]).tolist():
+    for code in distinct(logs.calls["model"]).tolist():
         ratio[code] = known.get(canonical(logs.names.strings[code]), ratio[code])
     model = np.where(found.of_block >= 0, found.rows["model"][found.of_block], 0) if len(found.rows) else 0
     return ratio[model] if len(found.rows) else np.full(len(logs.blocks), ratio[0])

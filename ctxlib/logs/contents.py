@@ -6,10 +6,10 @@ import numpy as np
 
 from ctxlib.logs import residency
 from ctxlib.logs.corpus import Corpus, Names
-from ctxlib.logs.identity import Order
+from ctxlib.logs.identity import Order, repeated
 from ctxlib.logs.threads import parents
 from ctxlib.sources.claude_blocks import EDITS, READS
-from ctxlib.tables import BLOCK, BLOCKS, NULL, BlockKind, MarkKind, Table
+from ctxlib.tables import BLOCK, BLOCKS, NULL, BlockKind, MarkKind, Table, among, distinct
 
 
 def blocks(
@@ -55,11 +55,10 @@ def _keys(raw: Table, lines: Table) -> Table:
 
 
 def _first_in_thread(key: Table, thread: Table, keep: Table) -> Table:
-    order = np.lexsort((~keep, key, thread))
-    k, t = key[order], thread[order]
+    rows = np.flatnonzero(repeated(key) & (key != 0))
+    order = rows[np.lexsort((~keep[rows], key[rows], thread[rows]))]
     first = np.ones(len(key), bool)
-    if len(key):
-        first[order[1:]] = (k[1:] != k[:-1]) | (t[1:] != t[:-1]) | (k[1:] == 0)
+    first[order[1:]] = (key[order[1:]] != key[order[:-1]]) | (thread[order[1:]] != thread[order[:-1]])
     return first
 
 
@@ -83,7 +82,7 @@ def _name_servers(out: Table, corpus: Corpus) -> None:
     names = corpus.names
     known = longest_first(told_servers(names, corpus.tables["evidence"]))
     server = np.zeros(len(names.strings), "i4")
-    for code in np.unique(out["tool"]).tolist():
+    for code in distinct(out["tool"]).tolist():
         found = mcp_server(names.strings[code], known)
         if found:
             server_code = names.code(found)
@@ -94,7 +93,7 @@ def _name_servers(out: Table, corpus: Corpus) -> None:
 def told_servers(names: Names, evidence: Table) -> set[str]:
     """The MCP servers that logs name, spelled as in tool names: every character outside [A-Za-z0-9_-] as `_`."""
     told = evidence["name"][evidence["kind"] == names.codes.get("mcp_server", -1)]
-    return {_spelled(names.strings[code]) for code in np.unique(told)}
+    return {_spelled(names.strings[code]) for code in distinct(told)}
 
 
 def longest_first(servers: set[str]) -> list[str]:
@@ -115,7 +114,7 @@ def mcp_server(tool: str, known: list[str]) -> str:
 
 
 def _is_one_of(codes: Table, wanted: tuple[str, ...], names: Names) -> Table:
-    return np.isin(codes, [names.codes[name] for name in wanted if name in names.codes])
+    return among(codes, [names.codes[name] for name in wanted if name in names.codes])
 
 
 def _place(out: Table, corpus: Corpus, thread_of: Table, again: Table, calls: Table) -> None:

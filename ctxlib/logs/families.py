@@ -14,7 +14,7 @@ import xxhash
 
 from ctxlib.logs.threads import place
 from ctxlib.sources import Extract
-from ctxlib.tables import Table, ident
+from ctxlib.tables import Table, distinct, ident
 
 BATCH = 64 << 20  # bytes of logs: what is taken at once, about
 _HOMELESS = np.uint64(1)  # the key of agents' files that name no session: they share one
@@ -24,7 +24,7 @@ def keys(extract: Extract, path: str, root: str) -> Table:
     """The ids by which a file may be tied to others, sorted (u8): of lines, requests, messages, tools and sessions."""
     tables = extract.tables
     where = place(path, root)
-    named = {extract.pool[code] for code in np.unique(tables["lines"]["session"]).tolist()} - {""}
+    named = {extract.pool[code] for code in distinct(tables["lines"]["session"]).tolist()} - {""}
     homeless = bool(where.agent) and not named and not where.session
     texts = {name.encode("utf-8", "replace").decode() for name in named | {where.stem, where.session}}
     known = np.array([ident(text) for text in texts], "u8")
@@ -36,7 +36,7 @@ def keys(extract: Extract, path: str, root: str) -> Table:
         known,
         np.array([_HOMELESS] if homeless else [], "u8"),
     )
-    every = np.unique(np.concatenate(found))
+    every = distinct(np.concatenate(found))
     return every[every != 0]
 
 
@@ -46,16 +46,10 @@ def families(held: Sequence[Table]) -> list[int]:
     if not first:
         return first
     every = np.concatenate(held)
-    order = np.sort(every)
-    shared = np.unique(order[1:][order[1:] == order[:-1]])
-    if not len(shared):
-        return first
-    at = np.minimum(np.searchsorted(shared, every), len(shared) - 1)
-    hit = np.flatnonzero(shared[at] == every)
-    owner = np.repeat(np.arange(len(held)), [len(one) for one in held])[hit]
-    order = np.argsort(at[hit], kind="stable")
-    key, owner = at[hit][order], owner[order]
-    ties = np.unique(np.stack([owner[:-1], owner[1:]], axis=1)[key[1:] == key[:-1]], axis=0)
+    order = np.argsort(every)
+    key, owner = every[order], np.repeat(np.arange(len(held)), [len(one) for one in held])[order]
+    shared = key[1:] == key[:-1]
+    ties = set(zip(owner[:-1][shared].tolist(), owner[1:][shared].tolist(), strict=True))
 
     def top(file: int) -> int:
         while first[file] != file:
@@ -63,7 +57,7 @@ def families(held: Sequence[Table]) -> list[int]:
             file = first[file]
         return file
 
-    for one, other in ties.tolist():
+    for one, other in sorted(ties):
         a, b = sorted((top(one), top(other)))
         first[b] = a
     return [top(file) for file in range(len(held))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ctxlib.logs.corpus import Corpus
-from ctxlib.tables import CALL, NO_TIME, NULL, USAGE, Table, ThreadKind, UsageScope, ordinal
+from ctxlib.tables import CALL, NO_TIME, NULL, USAGE, Table, ThreadKind, UsageScope, among, ordinal
 
 _LATE = np.iinfo("i8").max
 
@@ -27,15 +27,15 @@ class Order:
 
         `session` is the id in the row's own line: in a fork's copied lines it is the parent's.
         """
-        early = np.where(ts == NO_TIME, _LATE, ts)
-        foreign = session != self._stem[thread]
+        out = np.ones(len(key), bool)
+        rows = np.flatnonzero(repeated(key) & (key != 0))
+        thread, early = thread[rows], np.where(ts == NO_TIME, _LATE, ts)[rows]
+        foreign = session[rows] != self._stem[thread]
         # Of whole copies with equal times, the one that ended first: else a session that was forked at its end is lost.
-        last = (pos, self._ended[thread], self._started[thread])
-        order = np.lexsort((*last, foreign, early, self._rank[thread], key))
-        out = np.zeros(len(key), bool)
-        ranked = key[order]
-        out[order] = np.concatenate([[True], ranked[1:] != ranked[:-1]]) if len(key) else True
-        return out | (key == 0)
+        last = (pos[rows], self._ended[thread], self._started[thread])
+        order = rows[np.lexsort((*last, foreign, early, self._rank[thread], key[rows]))]
+        out[order[1:]] = key[order[1:]] != key[order[:-1]]
+        return out
 
 
 def _stem(path: str) -> str:
@@ -44,12 +44,22 @@ def _stem(path: str) -> str:
 
 def repeated_lines(lines: Table, thread_of: Table) -> Table:
     """True for lines that stand in their thread a second time: rows that a resume appended again (same uuid)."""
-    order = np.lexsort((lines["uuid"], thread_of))
+    rows = np.flatnonzero(repeated(lines["uuid"]) & (lines["uuid"] != 0))
+    order = rows[np.lexsort((lines["uuid"][rows], thread_of[rows]))]
     uuid, thread = lines["uuid"][order], thread_of[order]
     again = np.zeros(len(lines), bool)
-    if len(lines):
-        again[order[1:]] = (uuid[1:] == uuid[:-1]) & (thread[1:] == thread[:-1]) & (uuid[1:] != 0)
+    again[order[1:]] = (uuid[1:] == uuid[:-1]) & (thread[1:] == thread[:-1])
     return again
+
+
+def repeated(key: Table) -> Table:
+    """True where a key stands more than once. Few do: only those need be put in order by all that decides."""
+    order = np.argsort(key)
+    ranked = key[order]
+    same = ranked[1:] == ranked[:-1]
+    out = np.zeros(len(key), bool)
+    out[order[1:][same]] = out[order[:-1][same]] = True
+    return out
 
 
 def call_keys(corpus: Corpus, thread_of: Table) -> Table:
@@ -64,8 +74,7 @@ def call_keys(corpus: Corpus, thread_of: Table) -> Table:
     key = np.where(request != 0, request, message)
     both = (request != 0) & (message != 0)
     pairs = _distinct(message[both], request[both])
-    owners, counts = np.unique(pairs[:, 0], return_counts=True)
-    one = pairs[np.isin(pairs[:, 0], owners[counts == 1])]
+    one = pairs[~repeated(pairs[:, 0])]
     lone = (request == 0) & (message != 0)
     if len(one) and lone.any():
         at = np.minimum(np.searchsorted(one[:, 0], message[lone]), len(one) - 1)
@@ -104,12 +113,9 @@ def _split_constant_ids(key: Table, usage: Table, line: Table, thread: Table) ->
     # A constant: its calls begin with other lines and count otherwise, here or in another session.
     begins = np.flatnonzero(new)
     ids = k[begins]
-    distinct = [
-        np.unique(np.stack([ids, column], axis=1), axis=0)[:, 0] for column in _told(u[begins], by_line[begins])
-    ]
-    repeated = [np.unique(found, return_counts=True) for found in distinct]
-    constant = [found[counts > 1] for found, counts in repeated]
-    shared = np.isin(k, np.intersect1d(constant[0], constant[1])) & (by_line != 0)
+    told = [_distinct(ids, column)[:, 0] for column in _told(u[begins], by_line[begins])]
+    constant = [found[repeated(found)] for found in told]
+    shared = among(k, constant[0]) & among(k, constant[1]) & (by_line != 0)
     out = key.copy()
     out[order] = np.where(shared, by_line, k)
     return out

@@ -20,7 +20,7 @@ from ctxlib.models.prices import Overrides
 from ctxlib.roots import roots_of
 from ctxlib.sources import Extract
 from ctxlib.span import BEGINNING, Span, span
-from ctxlib.tables import Table
+from ctxlib.tables import Table, among
 from ctxlib.workers import Crew
 
 _BAD = ("half_written", "no_json")
@@ -59,7 +59,7 @@ class Logs:
 
     def count_notes(self, *codes: str) -> int:
         wanted = [self.names.codes[code] for code in codes if code in self.names.codes]
-        return int(np.isin(self.notes["code"], wanted).sum())
+        return int(among(self.notes["code"], wanted).sum())
 
     @property
     def bad_lines(self) -> int:

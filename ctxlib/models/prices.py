@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,6 +55,8 @@ def read_overrides(path: Path) -> dict[str, dict[str, float]]:
     optional; but input and output come together, and cache prices not given follow X-cache. Raises ValueError naming
     the file and the key for whatever does not read, and OSError where the file cannot be opened.
     """
+    import tomllib  # here, since few have such a file
+
     try:
         document = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except ValueError as error:

@@ -10,12 +10,13 @@ import numpy as np
 
 from ctxlib.logs import Logs
 from ctxlib.models import Price, canonical, price, rates_at
-from ctxlib.tables import NULL, Table, UsageScope, frame
+from ctxlib.tables import NULL, Table, UsageScope, distinct, frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _DAY = 86_400_000  # milliseconds
+_RATES = ("input", "cache_read", "cache_write_5m", "cache_write_1h", "output")
 USD = np.dtype([("input", "f8"), ("cache_read", "f8"), ("cache_write", "f8"), ("output", "f8"), ("priced", "?")])
 
 
@@ -55,7 +56,7 @@ def totals(logs: Logs) -> CacheTotals:
         write_1h=int(calls["cache_write_1h"].sum()),
         unsplit=int(calls["unsplit"].sum()),
         write_usd=float(cost["cache_write"].sum()),
-        unpriced_models=frozenset(logs.names.texts(np.unique(used["model"]))),
+        unpriced_models=frozenset(logs.names.texts(distinct(used["model"]))),
         unpriced_write=int(unpriced["cache_write"].sum()),
         suspicious=int(suspicious(calls).sum()),
     )
@@ -72,30 +73,25 @@ def costs(logs: Logs, calls: Table) -> Table:
     """USD of each call (columns of USD) at the list prices of its day and, above 200k, of its size; 0 and priced=False
     for a model without a price, which is reported and never counted as free."""
     out = np.zeros(len(calls), USD)
-    kinds = np.stack([calls["model"].astype("i8"), calls["ts"] // _DAY, calls["fast"].astype("i8")], axis=1)
-    order = np.lexsort(kinds.T)
+    kinds = (calls["model"].astype("i8") << 32) + (np.maximum(calls["ts"] // _DAY, 0) << 1) + calls["fast"]
+    order = np.argsort(kinds, kind="stable")
     ordered = kinds[order]
-    begins = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))) if len(calls) else order
-    for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(calls)], strict=False):
-        code, day, fast = ordered[begin].tolist()
-        moment = datetime.fromtimestamp(day * 86_400, UTC) if day > 0 else None
-        found = price(
-            canonical(logs.names.strings[code]) + ("-fast" if fast else ""), when=moment, overrides=logs.prices
-        )
+    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(calls) else order
+    ctx, rate = calls["ctx"], np.zeros((len(_RATES), len(calls)))
+    for rows, kind in zip(np.split(order, begins[1:]), ordered[begins].tolist(), strict=False):
+        name, day, fast = logs.names.strings[kind >> 32], kind >> 1 & 0x7FFFFFFF, kind & 1
+        moment = datetime.fromtimestamp(day * 86_400, UTC) if day else None
+        found = price(canonical(name) + ("-fast" if fast else ""), when=moment, overrides=logs.prices)
         if found is None:
             continue
-        rows = order[begin:end]
         out["priced"][rows] = True
         for low, high, rates in _tiers(found):
-            ctx = calls["ctx"][rows]
-            at = rows[(ctx > low) & (ctx <= high)]
-            picked = calls[at]
-            out["input"][at] = picked["input"] * rates.input / 1e6
-            out["cache_read"][at] = picked["cache_read"] * rates.cache_read / 1e6
-            out["cache_write"][at] = (
-                picked["cache_write_5m"] * rates.cache_write_5m + picked["cache_write_1h"] * rates.cache_write_1h
-            ) / 1e6
-            out["output"][at] = picked["output"] * rates.output / 1e6
+            at = rows[(ctx[rows] > low) & (ctx[rows] <= high)] if found.tiers else rows
+            rate[:, at] = np.array([[getattr(rates, side)] for side in _RATES])
+    out["input"] = calls["input"] * rate[0] / 1e6
+    out["cache_read"] = calls["cache_read"] * rate[1] / 1e6
+    out["cache_write"] = (calls["cache_write_5m"] * rate[2] + calls["cache_write_1h"] * rate[3]) / 1e6
+    out["output"] = calls["output"] * rate[4] / 1e6
     return out
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ctxlib.logs import Logs
 from ctxlib.rules.windows import windows
-from ctxlib.tables import NO_TIME, NULL, Table, ThreadKind, UsageScope, frame, ordinal
+from ctxlib.tables import NO_TIME, NULL, Table, ThreadKind, UsageScope, among, distinct, frame, ordinal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,8 +50,8 @@ def main_threads(logs: Logs) -> tuple[Table, Table]:
     calls, threads = logs.calls, logs.threads
     main = calls["inside"] & np.isin(threads["kind"][calls["thread"]], OWN)
     of_session = threads["session"][calls["thread"]]
-    sessions = np.unique(of_session[main & calls["origin"]])
-    chosen = np.unique(calls["thread"][main & np.isin(of_session, sessions)])
+    sessions = distinct(of_session[main & calls["origin"]])
+    chosen = distinct(calls["thread"][main & among(of_session, sessions)])
     counts = np.bincount(calls["thread"][main & (calls["scope"] == UsageScope.CALL)], minlength=len(threads))[chosen]
     order = np.lexsort((chosen, -counts, threads["session"][chosen]))
     session = threads["session"][chosen[order]]
@@ -87,7 +87,7 @@ def sessions(logs: Logs) -> Table:
     main = np.isin(kind, OWN) & (at >= 0)
     out["calls"] = np.bincount(at[main], minlength=len(out))
     out["agent_calls"] = np.bincount(at[(at >= 0) & ~main], minlength=len(out))
-    agents = np.unique(own["thread"][~np.isin(kind, (*OWN, ThreadKind.COMPACTION)) & (at >= 0)])
+    agents = distinct(own["thread"][~np.isin(kind, (*OWN, ThreadKind.COMPACTION)) & (at >= 0)])
     out["agents"] = np.bincount(_rank(session, threads["session"][agents]), minlength=len(out)) if len(agents) else 0
 
     curve = curves(logs)

@@ -10,7 +10,7 @@ import numpy as np
 from ctxlib.logs import Logs
 from ctxlib.rules.tools import constant_tokens
 from ctxlib.sources.claude_blocks import file_name
-from ctxlib.tables import BlockKind, Table, frame
+from ctxlib.tables import BlockKind, Table, distinct, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +121,7 @@ def _after_shell(logs: Logs, blocks: Table, rows: Table, earlier: Table) -> Tabl
     if not len(rows) or not len(logs.named):
         return np.zeros(len(rows), bool)
     hashes = np.zeros(len(logs.names.strings), "u8")
-    for code in np.unique(blocks["path"][rows]).tolist():
+    for code in distinct(blocks["path"][rows]).tolist():
         hashes[code] = file_name(logs.names.strings[code])
     wanted = hashes[blocks["path"][rows]]
     out = np.zeros(len(rows), bool)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ctxlib.logs import Logs
 from ctxlib.models import Overrides, canonical, decide
-from ctxlib.tables import NULL, MarkKind
+from ctxlib.tables import NULL, MarkKind, among, distinct
 
 LEAST_AUTO = 120_000  # tokens
 
@@ -42,7 +42,7 @@ def peaks(logs: Logs) -> dict[str, int]:
     used = logs.calls[logs.calls["inside"] & logs.calls["origin"]]
     largest = np.full(len(logs.names.strings), NULL, "i8")
     np.maximum.at(largest, used["model"], used["ctx"])
-    return {logs.names.strings[code]: int(largest[code]) for code in np.unique(used["model"]).tolist()}
+    return {logs.names.strings[code]: int(largest[code]) for code in distinct(used["model"]).tolist()}
 
 
 def evidence(logs: Logs) -> set[tuple[str, int, str]]:
@@ -51,8 +51,8 @@ def evidence(logs: Logs) -> set[tuple[str, int, str]]:
     out: set[tuple[str, int, str]] = set()
     strings = logs.names.strings
     wanted = [logs.names.codes.get(kind, -1) for kind in ("hint_1m", "context_output")]
-    told = logs.evidence[np.isin(logs.evidence["kind"], wanted)]
-    for kind, name, window in np.unique(told[["kind", "name", "value"]]).tolist():
+    told = logs.evidence[among(logs.evidence["kind"], wanted)]
+    for kind, name, window in distinct(told[["kind", "name", "value"]]).tolist():
         out.add((canonical(strings[name]), window, strings[kind]))
     auto = (logs.marks["kind"] == MarkKind.FULL) & (logs.marks["trigger"] == logs.names.codes.get("auto", -1))
     # Automatic compaction comes near the end of a window; a small one was set up by the user and says nothing.
