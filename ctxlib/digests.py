@@ -22,7 +22,6 @@ import zstandard
 from ctxlib.accounting.calibrate import applied, ratios
 from ctxlib.digest import Digest, digest, merged
 from ctxlib.logs import Asked, Logs, Progress, assembled, gathered, store
-from ctxlib.logs.corpus import FileInfo
 from ctxlib.logs.extracts import Entry, loaded, unpacked
 from ctxlib.logs.families import batches, families
 from ctxlib.models import remember
@@ -44,7 +43,8 @@ class _Parts(NamedTuple):
     """A batch to assemble, and where to put its logs."""
 
     asked: Asked
-    read: list[tuple[FileInfo, bytes]]  # packed extracts
+    entries: list[Entry]
+    use_store: bool  # their extracts are there
     place: Path
 
 
@@ -91,7 +91,7 @@ def _found(
     with TemporaryDirectory(prefix="ctxlib-") as folder:
 
         def assemble(names: Sequence[str]) -> list[dict[str, bytes]]:
-            work = [_Parts(asked, loaded(held[name], connection), Path(folder) / name) for name in names]
+            work = [_Parts(asked, held[name], connection is not None, Path(folder) / name) for name in names]
             return crew.map(_assembled, work, [weight[name] for name in names])
 
         weight = {name: sum(entry.size for entry in part) for name, part in held.items()}
@@ -139,8 +139,9 @@ def _name(asked: Asked, with_outputs: bool, part: Sequence[Entry]) -> str:
 def _assembled(work: list[_Parts]) -> list[dict[str, bytes]]:
     """What each batch says of the characters a token; its logs are put in their place (work for a worker)."""
     out = []
-    for asked, read, place in work:
-        logs = assembled(asked, unpacked(read))
+    for asked, entries, use_store, place in work:
+        with store.opened(use_store) as connection:
+            logs = assembled(asked, unpacked(loaded(entries, connection)))
         place.write_bytes(pickle.dumps(logs, pickle.HIGHEST_PROTOCOL))
         out.append({model: found.astype("<f8").tobytes() for model, found in ratios(logs).items()})
     return out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from ctxlib.workers import Crew
 
 Progress = Callable[[int, int], None]  # (bytes read, bytes to read)
 _OPENING = 20_000  # opening a file costs as much as reading so many bytes
+_STEP = 1 << 30  # bytes: after so many, what was read is kept, and leaves the memory
 
 
 class Job(NamedTuple):
@@ -65,10 +67,16 @@ def harvest(
     kept = {path: item for path, item in kept.items() if item.mtime_ns >= since_ns}
     jobs = [_job(file, kept.get(file.path), connection) for file in files if not _same(file, kept.get(file.path))]
     weights = [job.size - job.known + _OPENING for job in jobs]
-    told = (lambda done: progress(done, sum(weights))) if progress else None
-    results = dict(zip((job.path for job in jobs), crew.map(read_files, jobs, weights, told), strict=True))
-    if connection:
-        store.keep(connection, [row for row in results.values() if isinstance(row, store.Row)])
+    results: dict[str, store.Row | OSError] = {}
+    begin = done = 0
+    for end in _steps(weights):
+        told = partial(_told, progress, done, sum(weights)) if progress else None
+        rows = crew.map(read_files, jobs[begin:end], weights[begin:end], told)
+        if connection:
+            store.keep(connection, [row for row in rows if isinstance(row, store.Row)])
+            rows = [_without_extract(row) for row in rows]
+        results.update(zip((job.path for job in jobs[begin:end]), rows, strict=True))
+        begin, done = end, done + sum(weights[begin:end])
     found, lost = [], []
     for file in files:
         info = FileInfo(file.path, file.root, file.source.name)
@@ -136,6 +144,27 @@ def _read(job: Job) -> store.Row | OSError:
         checked = None
     found = keys(extract, job.path, job.root).tobytes()
     return store.Row(job.path, job.source, job.size, job.mtime_ns, extract.end, checked, found, store.pack(extract))
+
+
+def _steps(weights: Sequence[int]) -> list[int]:
+    """Ends of the steps in which files are read, each of about _STEP bytes."""
+    ends, size = [], 0
+    for i, weight in enumerate(weights, 1):
+        size += weight
+        if size >= _STEP or i == len(weights):
+            ends.append(i)
+            size = 0
+    return ends
+
+
+def _told(progress: Progress, before: int, total: int, done: int) -> None:
+    progress(before + done, total)
+
+
+def _without_extract(row: store.Row | OSError) -> store.Row | OSError:
+    """It is in the store now, unless it could not be kept."""
+    kept = isinstance(row, store.Row) and store.can_keep(row)
+    return row._replace(packed=b"") if kept and isinstance(row, store.Row) else row
 
 
 def _same(file: LogFile, kept: store.Kept | None) -> bool:

@@ -170,7 +170,7 @@ def packed(connection: sqlite3.Connection, path: str, kept: Kept) -> bytes | Non
 
 def keep(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
     """Writes what was read, all of it or nothing."""
-    values = [row for row in rows if row.checked is not None and _is_text(row.path)]
+    values = [row for row in rows if can_keep(row)]
     if not values:
         return
     connection.execute("BEGIN IMMEDIATE")
@@ -205,12 +205,13 @@ def keep_digests(connection: sqlite3.Connection, rows: Sequence[tuple[str, int, 
     connection.execute("COMMIT")
 
 
-def _is_text(path: str) -> bool:
+def can_keep(row: Row) -> bool:
+    """False for a file that is gone again, or whose name is no text: it is read each time."""
     try:
-        path.encode()
-    except UnicodeEncodeError:  # such a file is read each time
+        row.path.encode()
+    except UnicodeEncodeError:
         return False
-    return True
+    return row.checked is not None
 
 
 def fingerprint(path: str, end: int) -> int:

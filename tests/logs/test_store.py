@@ -19,9 +19,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ctxlib import digests
 from ctxlib.bundle import sample_root
-from ctxlib.logs import Logs, scan, store
-from ctxlib.readout import detail
+from ctxlib.logs import Logs, asked, scan, store
+from ctxlib.readout import detail, detail_of
+from ctxlib.workers import Crew
 
 KILLS = int(os.environ.get("CTXLIB_TEST_KILLS", "12"))
 
@@ -50,8 +52,14 @@ LOG = b"".join(
 )
 
 
-def answer(root: Path, **options: Any) -> dict[str, Any]:
-    held = detail(scan(root, since="all", **options), with_calls=True)
+def answer(root: Path, *, use_store: bool = True, workers: int | None = None) -> dict[str, Any]:
+    """context.json as the command line makes it, of digests, which is that of the tables, which notebooks read."""
+    question = asked(root, since="all")
+    with Crew(workers) as crew:
+        found = digests.find(question, with_outputs=True, use_store=use_store, crew=crew)
+    made = detail_of(found.digest, question, with_calls=True)
+    held = detail(scan(root, since="all", use_store=use_store, workers=workers), with_calls=True)
+    assert made == held
     # `until` and so on are the question's; all else must be the same.
     return {key: value for key, value in held.items() if key not in ("since", "roots")}
 
@@ -180,8 +188,10 @@ def test_a_cache_folder_that_cannot_be_written_costs_time_only(sample: Path, mon
 
 def scanning(root: Path) -> subprocess.Popen[str]:
     code = (
-        "import sys, json; from ctxlib.logs import scan; from ctxlib.readout import detail;"
-        "print(json.dumps(detail(scan(sys.argv[1], since='all'), with_calls=True)))"
+        "import sys, json; from ctxlib import digests; from ctxlib.logs import asked; from ctxlib.readout import detail_of;"
+        "question = asked(sys.argv[1], since='all');"
+        "found = digests.find(question, with_outputs=True);"
+        "print(json.dumps(detail_of(found.digest, question, with_calls=True)))"
     )
     return subprocess.Popen(
         [sys.executable, "-c", code, str(root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
