@@ -22,10 +22,12 @@ def program_id() -> str:
 def price_list_id() -> str:
     """Which price list is installed; finding out does not import it (0.13 s)."""
     spec = find_spec("genai_prices")
-    data = Path(spec.origin).with_name("data.py") if spec and spec.origin else None
+    if spec is None or spec.origin is None:
+        return ""
+    package = Path(spec.origin).parent
     with suppress(OSError):
-        if data is not None:
-            return f"{data} {data.stat().st_size} {data.stat().st_mtime_ns}"
+        versions = [item.name for item in package.parent.glob("genai_prices-*.dist-info")]
+        return f"{' '.join(sorted(versions))} {package.joinpath('data.py').stat().st_size} bytes"
     return ""
 
 

@@ -1,7 +1,8 @@
 """What the price list (genai-prices as installed, no network) says of a model: prices from day to day, and its window.
 
 Importing the list takes 0.13 s, more than all else of a small question. So what it said is remembered in the cache folder,
-model by model, for as long as the very same list is installed.
+model by model, for as long as the very same list is installed; and of Claude's models it comes with this package
+(price-list.json), for the version of the list that it was made with: `make prices` makes it anew.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ctxlib.models.names import canonical
 from ctxlib.program import price_list_id
 from ctxlib.roots import cache_folder
 
@@ -114,12 +117,23 @@ def filled(known: Mapping[str, float], source: str) -> Price:
 
 @lru_cache(maxsize=1)
 def _memory() -> _Memory:
-    known = price_list_id()
-    with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        kept = msgspec.json.decode((cache_folder() / _NAME).read_bytes(), type=_Memory)
-        if known and kept.list == known:
-            return kept
-    return _Memory(known)
+    memory = _Memory(price_list_id())
+    for folder in (Path(__file__).parent, cache_folder()):
+        with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            kept = msgspec.json.decode((folder / _NAME).read_bytes(), type=_Memory)
+            if memory.list and kept.list == memory.list:
+                memory.models |= kept.models
+    return memory
+
+
+def shipped() -> bytes:
+    """What price-list.json of this package should hold: Claude's models, as the list that is installed has them."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    named = {canonical(model.id) for provider in get_snapshot().providers for model in provider.models}
+    names = sorted(name for name in named if name.startswith("claude-") and "/" not in name)
+    models = {name: _look_up(name) for name in names}
+    return msgspec.json.format(msgspec.json.encode(_Memory(price_list_id(), models)), indent=1) + b"\n"
 
 
 def _look_up(name: str) -> Listed | None:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxlib.models import Price, price, price_table, rates_at, read_overrides
+from ctxlib.models import Price, listed, price, price_table, rates_at, read_overrides
+from ctxlib.roots import cache_folder
 
 BEFORE, AFTER = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
 
@@ -190,3 +191,48 @@ def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
 def test_the_list_is_not_loaded_before_a_price_is_asked_for() -> None:
     code = "import sys, ctxlib.models; sys.exit('genai_prices' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False).returncode == 0
+
+
+def test_the_list_that_comes_with_the_package_is_that_of_the_installed_version() -> None:
+    """Else prices of yesterday, or none and a slow start. `make prices` renews it."""
+    assert Path(listed.__file__).with_name("price-list.json").read_bytes() == listed.shipped()
+
+
+def test_prices_of_claude_need_no_list_and_others_are_remembered(tmp_path: Path) -> None:
+    """Importing the list takes longer than all else of a small question."""
+    code = (
+        "import sys; from ctxlib.models import price, remember; found = price(sys.argv[1]); remember();"
+        "print(found, 'genai_prices' in sys.modules)"
+    )
+
+    def asking(model: str) -> str:
+        argv = [sys.executable, "-c", code, model]
+        return subprocess.run(argv, cwd=Path(__file__).parents[2], check=True, capture_output=True, text=True).stdout
+
+    assert asking("claude-opus-4-6").endswith(" False\n")
+    for model in ("gpt-5.1-codex", "nobody-knows-this-one"):
+        first, again = asking(model), asking(model)
+        assert first.endswith(" True\n")
+        assert again == first.replace(" True\n", " False\n")
+
+
+def test_a_remembered_list_of_another_version_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = cache_folder() / "price-list.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"list": "another", "models": {"gpt-5.1-codex": null}}')
+    listed._memory.cache_clear()
+    assert price("gpt-5.1-codex") is not None
+    file.write_bytes(b"{ broken")
+    listed._memory.cache_clear()
+    assert price("gpt-5.1-codex") is not None
+    listed._memory.cache_clear()
+
+
+@given(
+    st.sampled_from(["claude-opus-4-6", "claude-sonnet-4-6", "claude-opus-4-8-fast", "gpt-5.6-sol", "gpt-5.5"]),
+    st.datetimes(datetime(2025, 1, 1), datetime(2027, 12, 31), timezones=st.just(UTC)),
+)
+@settings(max_examples=200, deadline=None)
+def test_the_schedule_says_what_the_list_says_of_any_moment(model: str, when: datetime) -> None:
+    found = listed._found(model)
+    assert listed.listed_price(model, when) == (listed._price(found, model, when) if found else None)
