@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxlib import answers
-from ctxlib.roots import cache_folder, roots_of
+from ctxlib.roots import STORE, cache_folder, roots_of
 from ctxlib.span import BEGINNING, Span, span
 from ctxlib.workers import PARALLEL_FROM, Crew
 
@@ -81,7 +81,7 @@ def _computed(
     size: int,
 ) -> answers.Answer:
     with Crew() as crew:
-        if size >= PARALLEL_FROM and (given.no_cache or not cache_folder().is_dir()):
+        if size >= PARALLEL_FROM and (given.no_cache or not (cache_folder() / STORE).exists()):
             crew.start("ctxlib.digests")  # all of it will have to be read: workers get ready while this process does
         from ctxlib import digests
         from ctxlib.logs import Asked

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from ctxlib.accounting.calibrate import chars_per_token, ratios
-from ctxlib.accounting.snapshot import snapshots
+from ctxlib.accounting.snapshot import settled_at
 from ctxlib.logs import Logs
 from ctxlib.logs.contents import told_servers
 from ctxlib.rules import cache, compactions, curves, rebuilds, rereads, tools, windows
@@ -170,9 +170,9 @@ def _sessions(logs: Logs) -> list[Session]:
     found: dict[int, list[int]] = {session: [] for session in table["session"].tolist()}
     for session, ctx in curve[["session", "ctx"]].tolist():
         found[session].append(ctx)
-    inside, snaps = np.flatnonzero(logs.calls["inside"]), snapshots(logs)
+    inside = np.flatnonzero(logs.calls["inside"])
     last = inside[np.searchsorted(logs.calls["thread"][inside], table["thread"], side="right") - 1]
-    parts, measured = snaps.settled.shown[last].tolist(), snaps.measured[last].tolist()
+    parts, measured = settled_at(logs, last).shown.tolist(), (logs.calls["ctx"][last] != NULL).tolist()
     found_sessions = [
         Session(
             id=_text(names.strings[row["session"]]),

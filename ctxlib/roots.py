@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+STORE = "extracts.sqlite3"  # in the cache folder: what was read of logs (logs/store.py)
+
 
 def claude_code(environ: Mapping[str, str], home: Path) -> list[Path]:
     """CLAUDE_CONFIG_DIR (a comma list), else both default folders, each that exists."""

@@ -92,10 +92,10 @@ def test_unreadable_entries_are_counted_and_the_rest_is_read(tmp_path: Path, mon
     if os.geteuid() == 0:  # root reads anything: refuse it here
         import ctxlib.logs.reader as reader
 
-        def refuse(path: str, mode: str) -> Any:
+        def refuse(path: str, mode: str, **options: Any) -> Any:
             if path == str(locked):
                 raise PermissionError(13, "Permission denied", path)
-            return open(path, mode)
+            return open(path, mode, **options)
 
         monkeypatch.setattr(reader, "open", refuse, raising=False)
     else:

@@ -38,34 +38,36 @@ class Snapshots(NamedTuple):
 @lru_cache(maxsize=2)
 def snapshots(logs: Logs) -> Snapshots:
     """A snapshot at every call. Parts sum exactly to the provider's total where there is one, else to the estimate."""
-    found, shares = intervals(logs), attribution(logs)
-    blocks, calls = logs.blocks, logs.calls
-    column = np.searchsorted([int(c) for c in PARTS], blocks["category"])
-    starts = np.append(found.call, len(calls))
-    first, end = starts[blocks["thread"]], starts[blocks["thread"] + 1]
-    begin = np.minimum(first + blocks["born"], end)
-    stop = np.minimum(first + shares.cleared.astype("i8"), end)
-
-    kept = begin < stop
-    born, gone = (ends[kept].astype("i8") * len(PARTS) + column[kept] for ends in (begin, stop))
-
-    def resident(tokens: Table) -> Table:
-        """Sums of `tokens` over the blocks that each call carries, by category."""
-        wide = len(PARTS)
-        change = np.bincount(born, tokens[kept], minlength=(len(calls) + 1) * wide)
-        np.subtract.at(change, gone, tokens[kept])
-        change = change.reshape(-1, wide)
-        return np.maximum(np.cumsum(change[:-1], axis=0), 0.0)
-
-    raw = resident(estimate.raw(blocks).astype("f8"))
-    parts = resident(shares.tokens)
-    delta = resident(np.where(shares.method == 1, shares.tokens, 0.0))
-    parts, counted = _with_truth(logs, parts, found.rows)
+    shares, calls = attribution(logs), logs.calls
+    raw = _resident(logs, estimate.raw(logs.blocks).astype("f8"))
+    parts, counted = _with_truth(logs, _resident(logs, shares.tokens))
+    delta = _resident(logs, np.where(shares.method == 1, shares.tokens, 0.0))
     settled = settle(np.round(parts, 6), calls["ctx"])
     return Snapshots(raw, parts, delta, counted, settled, _injected(logs), calls["ctx"] != NULL)
 
 
-def _with_truth(logs: Logs, parts: Table, rows: Table) -> tuple[Table, Table]:
+def settled_at(logs: Logs, rows: Table) -> Settled:
+    """`snapshots(logs).settled` of some calls only (rows of `logs.calls`)."""
+    parts, _ = _with_truth(logs, _resident(logs, attribution(logs).tokens))
+    return settle(np.round(parts[rows], 6), logs.calls["ctx"][rows])
+
+
+def _resident(logs: Logs, tokens: Table) -> Table:
+    """(calls, k): sums of the blocks' tokens over those that each call carries, by category."""
+    blocks, wide = logs.blocks, len(PARTS)
+    column = np.searchsorted([int(c) for c in PARTS], blocks["category"])
+    starts = np.append(intervals(logs).call, len(logs.calls))
+    first, end = starts[blocks["thread"]], starts[blocks["thread"] + 1]
+    begin = np.minimum(first + blocks["born"], end)
+    stop = np.minimum(first + attribution(logs).cleared.astype("i8"), end)
+    kept = begin < stop
+    born, gone = (ends[kept].astype("i8") * wide + column[kept] for ends in (begin, stop))
+    change = np.bincount(born, tokens[kept], minlength=(len(logs.calls) + 1) * wide)
+    np.subtract.at(change, gone, tokens[kept])
+    return np.maximum(np.cumsum(change.reshape(-1, wide)[:-1], axis=0), 0.0)
+
+
+def _with_truth(logs: Logs, parts: Table) -> tuple[Table, Table]:
     """Puts what a /context output says of the prefix in place of our estimate, in the epochs of that thread and model."""
     counted = np.zeros(parts.shape, bool)
     table = truths(logs)

@@ -22,7 +22,7 @@ import numpy as np
 import xxhash
 import zstandard
 
-from ctxlib.roots import cache_folder
+from ctxlib.roots import STORE, cache_folder
 from ctxlib.sources.base import Extract
 from ctxlib.span import Span
 from ctxlib.tables import RAW
@@ -85,7 +85,7 @@ class Row(NamedTuple):
 
 
 def file() -> Path:
-    return cache_folder() / "extracts.sqlite3"
+    return cache_folder() / STORE
 
 
 @contextmanager

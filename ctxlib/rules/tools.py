@@ -25,18 +25,6 @@ def constant_tokens(blocks: Table) -> Table:
     return -(-blocks["chars"] // CHARS_PER_TOKEN) + IMAGE_TOKENS * blocks["images"].astype("i8")
 
 
-def results(logs: Logs) -> Table:
-    """Tool results of the window, each once."""
-    blocks = logs.blocks
-    return blocks[blocks["inside"] & blocks["origin"] & (blocks["kind"] == BlockKind.TOOL_RESULT)]
-
-
-def uses(logs: Logs) -> Table:
-    """Tool uses of the window, each once."""
-    blocks = logs.blocks
-    return blocks[blocks["inside"] & blocks["origin"] & (blocks["kind"] == BlockKind.TOOL_INPUT)]
-
-
 def unsized_documents(logs: Logs) -> int:
     """Documents (PDFs) of the window that no rule gives a size."""
     blocks = logs.blocks
@@ -46,16 +34,18 @@ def unsized_documents(logs: Logs) -> int:
 @lru_cache(maxsize=2)
 def tool_totals(logs: Logs) -> list[tuple[str, str, int, int, int, int]]:
     """(tool, server, calls, results, result tokens, errors), most tokens first, ties by name; `(unknown)` last."""
-    done, asked, strings = results(logs), uses(logs), logs.names.strings
-    tokens = constant_tokens(done)
-    size = len(strings)
-    by_tool = np.bincount(done["tool"], tokens, size).astype("i8")
-    count = np.bincount(done["tool"], minlength=size)
-    errors = np.bincount(done["tool"], done["is_error"], size).astype("i8")
-    calls = np.bincount(asked["tool"], minlength=size)
+    blocks, strings = logs.blocks, logs.names.strings
+    counted = blocks["inside"] & blocks["origin"]
+    done = np.flatnonzero(counted & (blocks["kind"] == BlockKind.TOOL_RESULT))
+    asked = np.flatnonzero(counted & (blocks["kind"] == BlockKind.TOOL_INPUT))
+    by_result, by_use, size = blocks["tool"][done], blocks["tool"][asked], len(strings)
+    by_tool = np.bincount(by_result, constant_tokens(blocks)[done], size).astype("i8")
+    count = np.bincount(by_result, minlength=size)
+    errors = np.bincount(by_result, blocks["is_error"][done], size).astype("i8")
+    calls = np.bincount(by_use, minlength=size)
     server = np.zeros(size, "i4")
-    server[done["tool"]] = done["server"]
-    server[asked["tool"]] = asked["server"]
+    server[by_result] = blocks["server"][done]
+    server[by_use] = blocks["server"][asked]
     rows = [
         (
             strings[code],
