@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -119,6 +120,7 @@ class Digest(msgspec.Struct, frozen=True, array_like=True):
     from_until: int = _LATE
 
 
+@lru_cache(maxsize=2)
 def digest(logs: Logs, *, with_outputs: bool = False) -> Digest:
     """The digest of a scan; `with_outputs`: with the output tokens of each call."""
     own = logs.calls[logs.calls["inside"] & logs.calls["origin"] & (logs.calls["scope"] == UsageScope.CALL)]

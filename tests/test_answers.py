@@ -144,6 +144,25 @@ def test_an_answer_that_is_known_costs_no_heavy_import(logs: Path, tmp_path: Pat
     assert runs[1].stderr.splitlines()[-1] == "[]"
 
 
+def test_a_large_history_is_answered_by_several_processes_with_the_same_words(
+    logs: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ctxlib import asking, workers
+
+    words = ("scan", logs, "--since", "all", "--calls")
+    alone = ask(capfd, *words)
+    started: list[object] = []
+    real = workers._started
+    monkeypatch.setattr(workers, "_started", lambda modules: started.append(modules) or real(modules))
+    for module in (asking, workers):
+        monkeypatch.setattr(module, "PARALLEL_FROM", 0)
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    monkeypatch.setenv("CTXLIB_CACHE_DIR", str(tmp_path / "another"))
+    assert ask(capfd, *words) == alone
+    assert started == [("ctxlib.digests",)] * 2
+    assert ask(capfd, *words, "--no-cache") == alone
+
+
 def test_a_damaged_cache_costs_time_only(logs: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     from ctxlib.roots import cache_folder
 
