@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
 
+# an edit of what is compiled, or of how, installs anew
+BUILT := pyproject.toml setup.py $(addprefix ctxlib/sources/,claude_scanner.pyx claude_contents.pxi claude_grammar.pxi json_bytes.h xxh3_short.h)
+
 BIN := $(VENV)/bin
 LAB_VENV ?= $(VENV)-lab
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help report test mutations lab lab-test notebooks constraints clean
+.PHONY: help report test mutations lab lab-test notebooks prices constraints clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -44,12 +47,17 @@ lab-test: ## open a notebook in JupyterLab with Chromium and run it
 notebooks: $(VENV)/.test ## make the notebooks anew from their .py texts, executed on the sample
 	@$(BIN)/python notebooks/refresh.py
 
+prices: $(VENV)/.test ## make the list of Claude's prices anew that comes with the package (after constraints)
+	@$(BIN)/python -c 'from pathlib import Path; from ctxlib.models import listed; \
+		Path(listed.__file__).with_name("price-list.json").write_bytes(listed.shipped())'
+
 constraints: $(VENV)/.base ## compile constraints.txt anew (needs uv)
 	@$(PIP) uv && $(BIN)/uv pip compile --quiet --upgrade --universal --no-header --no-annotate --python-version 3.11 \
 		--extra report --extra count --extra test --extra dev --extra browser pyproject.toml --output-file constraints.txt
 
 clean: ## remove the environments and what tools left behind
 	rm -rf $(VENV) $(LAB_VENV) dist build ctxlib-report .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf *.egg-info ctxlib/sources/claude_scanner.c ctxlib/sources/claude_scanner*.so ctxlib/sources/claude_scanner*.pyd
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One environment for all; a stamp says which extras it has, and is renewed when the project's needs change.
@@ -60,22 +68,22 @@ $(VENV)/.base:
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/.report: pyproject.toml constraints.txt | $(VENV)/.base
+$(VENV)/.report: $(BUILT) constraints.txt | $(VENV)/.base
 	@echo "installing ctxlib[report] into $(VENV)" >&2
 	@$(PIP) --editable '.[report]'
 	@touch $@
 
-$(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/.base
+$(VENV)/.test: $(BUILT) constraints.txt | $(VENV)/.base
 	@echo "installing ctxlib[report,count,test,dev,browser] into $(VENV)" >&2
 	@$(PIP) --editable '.[report,count,test,dev,browser]'
 	@touch $@ $(VENV)/.report
 
-$(VENV)/.lab: pyproject.toml constraints.txt | $(VENV)/.base
+$(VENV)/.lab: $(BUILT) constraints.txt | $(VENV)/.base
 	@echo "installing ctxlib[report,lab] into $(VENV)" >&2
 	@$(PIP) --editable '.[report,lab]'
 	@touch $@ $(VENV)/.report
 
-$(VENV)/.lab-test: pyproject.toml constraints.txt | $(VENV)/.base
+$(VENV)/.lab-test: $(BUILT) constraints.txt | $(VENV)/.base
 	@echo "installing ctxlib[report,lab,test,browser] into $(VENV)" >&2
 	@$(PIP) --editable '.[report,lab,test,browser]'
 	@touch $@ $(VENV)/.report $(VENV)/.lab

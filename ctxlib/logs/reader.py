@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from ctxlib.sources.base import Extract, Rows, Source
+import os
 
-_CHUNK = 4 << 20  # bytes
+from ctxlib.sources.base import Extract, Lines, Rows, Source
+
+_BUFFER = 512 << 10  # bytes
 
 
 def read(path: str, source: Source, *, start: int = 0, first_line: int = 1) -> Extract:
@@ -16,24 +18,39 @@ def read(path: str, source: Source, *, start: int = 0, first_line: int = 1) -> E
     if source.read_file is not None:
         return source.read_file(path)
     rows = Rows()
+    lines = (source.compiled(rows) if source.compiled else None) or _one_by_one(rows, source)
     no, at = first_line, start
-    rest: list[bytes] = []  # of a line longer than a chunk
-    with open(path, "rb") as file:
+    with open(path, "rb", buffering=0) as file:
         file.seek(start)
-        while chunk := file.read(_CHUNK):
-            begin = 0
-            while (end := chunk.find(b"\n", begin)) >= 0:
-                line = chunk[begin:end]
-                if rest:
-                    line = b"".join((*rest, line))
-                    rest.clear()
-                at += len(line) + 1
-                source.read_line(rows, no, line)
+        rest = os.fstat(file.fileno()).st_size - start
+        buffer, held = bytearray(min(_BUFFER, max(rest + 1, 4096))), 0  # its first `held` bytes are of the file
+        while True:
+            with memoryview(buffer) as view, view[held:] as free:
+                got = file.readinto(free)
+            if not got:
+                break
+            held += got
+            no, begin = lines(buffer, held, no)
+            at += begin
+            held -= begin
+            buffer[:held] = buffer[begin : begin + held]
+            if held == len(buffer):  # a line longer than that
+                buffer.extend(bytes(held))
+    if held:
+        source.read_line(rows, no, bytes(buffer[:held]))
+    return rows.extract(lines=no - first_line, end=at, open_tail=bool(held))
+
+
+def _one_by_one(rows: Rows, source: Source) -> Lines:
+    read_line = source.read_line
+
+    def lines(buffer: bytearray, size: int, no: int) -> tuple[int, int]:
+        begin = 0
+        with memoryview(buffer) as view:
+            while (end := buffer.find(b"\n", begin, size)) >= 0:
+                read_line(rows, no, bytes(view[begin:end]))
                 no += 1
                 begin = end + 1
-            if begin < len(chunk):
-                rest.append(chunk[begin:])
-    tail = b"".join(rest)
-    if tail:
-        source.read_line(rows, no, tail)
-    return rows.extract(lines=no - first_line, end=at, open_tail=bool(tail))
+        return no, begin
+
+    return lines

@@ -200,7 +200,8 @@ def keep_digests(connection: sqlite3.Connection, rows: Sequence[tuple[str, int, 
     connection.execute("BEGIN IMMEDIATE")
     connection.executemany("INSERT OR REPLACE INTO digests VALUES (?, ?, ?, ?, ?, ?)", rows)
     connection.execute(
-        "DELETE FROM digests WHERE rowid NOT IN (SELECT rowid FROM digests ORDER BY rowid DESC LIMIT ?)", (_MOST_DIGESTS,)
+        "DELETE FROM digests WHERE rowid NOT IN (SELECT rowid FROM digests ORDER BY rowid DESC LIMIT ?)",
+        (_MOST_DIGESTS,),
     )
     connection.execute("COMMIT")
 

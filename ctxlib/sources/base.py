@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from struct import Struct
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
 
 from ctxlib.tables import CODES, RAW, Table, ident
+
+_LETTERS = {"i4": "i", "i8": "q", "u1": "B", "u8": "Q", "b1": "?"}  # of a column's kind and bytes, for struct
+_STRUCTS = {
+    dtype: Struct("=" + "".join(_LETTERS[f"{dtype[name].kind}{dtype[name].itemsize}"] for name in dtype.names or ()))
+    for dtype in RAW.values()
+}
 
 
 class Extract(msgspec.Struct):
@@ -28,12 +35,37 @@ class Extract(msgspec.Struct):
     open_tail: bool = False  # the last line had no line end (it may be complete all the same)
 
 
+class Packed:
+    """The rows of a table as its bytes: half the time of a list of tuples that becomes an array in the end."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype, self.data = dtype, bytearray()
+        self._struct = _STRUCTS[dtype]
+        self._pack, self._size = self._struct.pack, self._struct.size
+
+    def append(self, row: tuple[Any, ...]) -> None:
+        self.data += self._pack(*row)
+
+    def __len__(self) -> int:
+        return len(self.data) // self._size
+
+    def __getitem__(self, at: int) -> tuple[Any, ...]:
+        return self._struct.unpack_from(self.data, at * self._size)
+
+    def __setitem__(self, at: int, row: tuple[Any, ...]) -> None:
+        self._struct.pack_into(self.data, at * self._size, *row)
+
+    def table(self) -> Table:
+        """The rows as an array over these bytes, to be asked for when no more are added."""
+        return np.frombuffer(self.data, self.dtype)
+
+
 class Rows:
-    """Collects the rows of one file: one list of tuples a table, one pool of names."""
+    """Collects the rows of one file, table by table, and one pool of names."""
 
     def __init__(self) -> None:
         self.pool: dict[str, int] = {"": 0}
-        self.tables: dict[str, list[tuple[Any, ...]]] = {name: [] for name in RAW}
+        self.tables = {name: Packed(dtype) for name, dtype in RAW.items()}
         self.call_ids: list[str] = []
         # The tables that every line adds to, at hand; and what lines repeat, so that it is looked up once.
         self.lines, self.usage, self.blocks = (self.tables[name] for name in ("lines", "usage", "blocks"))
@@ -69,7 +101,7 @@ class Rows:
         self.add("notes", no, self.code(code))
 
     def extract(self, *, lines: int, end: int, open_tail: bool) -> Extract:
-        tables = {name: np.array(self.tables[name], dtype) for name, dtype in RAW.items()}
+        tables = {name: packed.table() for name, packed in self.tables.items()}
         return Extract(list(self.pool), tables, self.call_ids, lines, end, open_tail)
 
 
@@ -122,6 +154,11 @@ def alone(path: str) -> list[str]:
     return []
 
 
+Lines: TypeAlias = Callable[[bytearray, int, int], tuple[int, int]]
+"""Reads the lines that end within the first so many bytes, the first of them numbered so; gives the number of the next
+line and the byte that it begins at."""
+
+
 class Source(NamedTuple):
     """One agent's logs: where they lie, which files are theirs, how a line reads."""
 
@@ -132,4 +169,5 @@ class Source(NamedTuple):
     grows: bool = True  # append-only: a file that grew is read from where it ended
     read_file: Callable[[str], Extract] | None = None  # reads a file whole, in place of read_line
     many: bool = False  # a file holds several sessions: its lines say which (session, agent)
+    compiled: Callable[[Rows], Lines | None] | None = None  # gives what does the same as read_line, if it is there
     also: Callable[[str], list[str]] = alone  # by a log's path, what is read with it and makes it new when it changes

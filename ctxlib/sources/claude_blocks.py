@@ -18,7 +18,8 @@ READS = ("Read",)
 EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 SHELLS = ("Bash", "PowerShell")
 CATEGORIES = {category.name.lower(): category for category in Category}
-_FILE_NAME = re.compile(r"[^\s'\"`;|&<>()=:,/\\]+\.[A-Za-z0-9_]{1,12}(?![^\s'\"`;|&<>()=:,/\\])")
+FILE_NAME = re.compile(r"[^\s'\"`;|&<>()=:,/\\]+\.[A-Za-z0-9_]{1,12}(?![^\s'\"`;|&<>()=:,/\\])")
+LONGEST_COMMAND = 20_000  # characters: what comes behind is not looked at
 _MOST = 2**53  # an offset beyond is none
 _MESSAGES = int(Category.MESSAGES)
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
@@ -133,13 +134,21 @@ def _tool_use(rows: Rows, row: int, block: Block) -> None:
         numbers = re.findall(r"\d+", given.pages)[:2]
         offset, limit = (whole_number(numbers[0]), whole_number(numbers[-1])) if numbers else (offset, limit)
     tool, at = rows.code(name, 200), rows.code(normal_path(path)) if path else 0
-    size = len(name) + _characters(block.input)
+    size = len(name) + characters(block.input)
     kind, use = int(BlockKind.TOOL_INPUT), rows.ident(block.id)
     rows.blocks.append((row, _MESSAGES, int(kind), tool, use, at, offset, limit, False, size, 0, 0, 0, 0, 0))
     if given.command:
-        names = {found.casefold() for found in _FILE_NAME.findall(given.command[:20_000])}
-        for found in sorted(names)[:32]:
-            rows.add("named", row, ident(found))
+        commanded(rows, row, given.command)
+
+
+def commanded(rows: Rows, row: int, command: str) -> None:
+    """Adds the names of files that a shell command mentions."""
+    mentioned(rows, row, FILE_NAME.findall(command[:LONGEST_COMMAND]))
+
+
+def mentioned(rows: Rows, row: int, found: list[str]) -> None:
+    for name in sorted({name.casefold() for name in found})[:32]:
+        rows.add("named", row, ident(name))
 
 
 def _tool_result(rows: Rows, row: int, block: Block) -> None:
@@ -192,25 +201,25 @@ def _images_of(items: list[Any]) -> dict[str, int]:
 
 def _text_size(value: Any) -> int:
     """Characters of the text in an attachment's value: strings, lists of lines, and the content inside a dict."""
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, list):
-        sizes = [_text_size(item) for item in value]
-        return sum(sizes) + max(0, len(sizes) - 1)
-    if isinstance(value, dict):
-        if value.get("type") == "image":
-            return 0
-        inner = [value[key] for key in ("content", "text", "file", "blockingError", "prompt") if value.get(key)]
-        return sum(_text_size(item) for item in inner)
-    return 0
+    size, waiting = 0, [value]
+    while waiting:  # a log may nest values more deeply than functions can
+        item = waiting.pop()
+        if isinstance(item, str):
+            size += len(item)
+        elif isinstance(item, list):
+            size += max(0, len(item) - 1)
+            waiting += item
+        elif isinstance(item, dict) and item.get("type") != "image":
+            waiting += [item[key] for key in ("content", "text", "file", "blockingError", "prompt") if item.get(key)]
+    return size
 
 
 def _compact(block: Block) -> int:
     """Characters of a block that is no text, as compact JSON."""
-    return _characters(Raw(msgspec.json.encode({k: v for k, v in msgspec.structs.asdict(block).items() if v})))
+    return characters(Raw(msgspec.json.encode({k: v for k, v in msgspec.structs.asdict(block).items() if v})))
 
 
-def _characters(raw: Raw) -> int:
+def characters(raw: Raw | bytes) -> int:
     """Characters as compact JSON, however the log spells it."""
     text = bytes(raw)
     if b'": ' in text or b"\\u" in text:

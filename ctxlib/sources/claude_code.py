@@ -7,9 +7,10 @@ forks, threads) is decided in logs/identity.py.
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,9 +18,12 @@ from ctxlib.models import full_window, million_hint
 from ctxlib.roots import claude_code as default_roots
 from ctxlib.sources import claude_blocks
 from ctxlib.sources import context_output as context
-from ctxlib.sources.base import Rows, Source
+from ctxlib.sources.base import Lines, Rows, Source
 from ctxlib.sources.claude_lines import Compaction, Line, Message, ToolOutcome, Usage, decode, typed
 from ctxlib.tables import NO_TIME, NULL, LineKind, MarkKind, UsageScope
+
+if TYPE_CHECKING:
+    from ctxlib.sources.claude_scanner import Scanner
 
 _minutes: dict[str, int] = {}  # "2026-10-01T09:30:" -> milliseconds: lines of one minute come together
 _SECONDS = re.compile(r"[0-5][0-9]\.[0-9]{3}Z", re.ASCII)
@@ -249,4 +253,21 @@ def _first(*values: int | None) -> int:
     return next((value for value in values if value is not None and 0 <= value < _MOST), NULL)
 
 
-SOURCE = Source("claude_code", default_roots, is_log, read_line)
+def _built() -> type[Scanner] | None:
+    """The compiled reader, if there was a compiler, and if it was made for these tables."""
+    try:
+        from ctxlib.sources import claude_scanner
+    except (ImportError, AttributeError):  # not built; built when what it asks for had other names
+        return None
+    return claude_scanner.Scanner if claude_scanner.fits() else None
+
+
+SCANNER = _built()
+
+
+def compiled(rows: Rows) -> Lines | None:
+    """What reads the lines of a file in compiled code; None where that is not built, or CTXLIB_PURE says not to."""
+    return None if SCANNER is None or os.environ.get("CTXLIB_PURE") else SCANNER(rows, read_line)
+
+
+SOURCE = Source("claude_code", default_roots, is_log, read_line, compiled=compiled)

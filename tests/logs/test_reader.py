@@ -28,7 +28,7 @@ def test_the_size_of_a_chunk_changes_nothing(
     make: Any, log: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
     """A line longer than what is read at once, or one that ends exactly there, must not be lost or counted twice."""
-    monkeypatch.setattr(reader, "_CHUNK", chunk)
+    monkeypatch.setattr(reader, "_BUFFER", chunk)
     file = tmp_path / "a.jsonl"
     file.write_bytes(log)
     got = reader.read(str(file), CLAUDE_CODE)
