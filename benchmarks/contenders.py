@@ -48,16 +48,17 @@ class Place(NamedTuple):
         return found
 
     def env(self, **more: str) -> dict[str, str]:
-        """An environment in which every program finds this tree, and no other log of this machine."""
+        """An environment in which every program finds this tree, and no other log of this machine. It is the home's
+        .claude and named by no variable besides: aiburn would read it twice."""
         home = self.folder("home")
-        if not (home / ".claude").exists():  # for those that look nowhere else
+        if not (home / ".claude").exists():
             (home / ".claude").symlink_to(self.tree)
         for name in list(os.environ):
             if name.startswith(("XDG_", "CLAUDE_", "CTXLIB_")):
                 more.setdefault(name, "")
         kept = {name: value for name, value in os.environ.items() if name not in more}
         given = {name: value for name, value in more.items() if value}
-        return {**kept, **given, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(self.tree)}
+        return {**kept, **given, "HOME": str(home)}
 
 
 def ours(place: Place) -> list[Contender]:

@@ -1,5 +1,5 @@
 """`python -m ctxlib`: the command, for schedules that know an interpreter and no PATH."""
 
-from ctxlib.cli import main
+from ctxlib.cli import run
 
-main()
+run()

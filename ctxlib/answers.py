@@ -98,6 +98,7 @@ def keep(path: Path, asked: str, before: Listing, roots: Sequence[Path], window:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with closing(sqlite3.connect(path, timeout=5.0, isolation_level=None)) as connection:
+            connection.execute("PRAGMA synchronous = OFF")  # an answer that a cut of the power costs is computed again
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(_SCHEMA)
             connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", row)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ctxlib import answers
 from ctxlib.roots import STORE, cache_folder, roots_of
 from ctxlib.span import BEGINNING, Span, span
-from ctxlib.workers import PARALLEL_FROM, Crew
+from ctxlib.workers import ONE_THREAD, PARALLEL_FROM, Crew
 
 if TYPE_CHECKING:
     from ctxlib.digest import Digest
@@ -80,6 +80,8 @@ def _computed(
     with_outputs: bool,
     size: int,
 ) -> answers.Answer:
+    for name, value in ONE_THREAD.items():
+        os.environ.setdefault(name, value)
     with Crew() as crew:
         if size >= PARALLEL_FROM and (given.no_cache or not (cache_folder() / STORE).exists()):
             crew.start("ctxlib.digests")  # all of it will have to be read: workers get ready while this process does

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -36,6 +37,19 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
+
+
+def run() -> NoReturn:
+    """The command as a process of its own, which ends without taking its objects apart one by one (25 ms)."""
+    try:
+        main()
+    except SystemExit as ended:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):
+                stream.flush()
+        if "ctxlib.report" in sys.modules or not isinstance(ended.code, int):  # kernels have things to put away
+            raise
+        os._exit(ended.code)
 
 
 def parser() -> argparse.ArgumentParser:

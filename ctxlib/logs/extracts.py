@@ -69,12 +69,14 @@ def harvest(
     weights = [job.size - job.known + _OPENING for job in jobs]
     results: dict[str, store.Row | OSError] = {}
     begin = done = 0
-    for end in _steps(weights):
+    steps = _steps(weights)
+    for end in steps:
         told = partial(_told, progress, done, sum(weights)) if progress else None
         rows = crew.map(read_files, jobs[begin:end], weights[begin:end], told)
         if connection:
             store.keep(connection, [row for row in rows if isinstance(row, store.Row)])
-            rows = [_without_extract(row) for row in rows]
+            if len(steps) > 1:
+                rows = [_without_extract(row) for row in rows]
         results.update(zip((job.path for job in jobs[begin:end]), rows, strict=True))
         begin, done = end, done + sum(weights[begin:end])
     found, lost = [], []
