@@ -1,7 +1,8 @@
-"""The incremental on-disk store of extracts: any question is answered from what was read before.
+"""The incremental on-disk store: any question is answered from what was read before.
 
-One SQLite file (safe under several processes and a kill at any moment), one row a log file, its extract packed by
-msgspec and zstd: about 1.1 % of the log's bytes. It holds counts, ids, names and times, like the extracts themselves.
+One SQLite file (safe under several processes and a kill at any moment). One row a log file: its extract packed by msgspec
+and zstd, about 1.1 % of the log's bytes, and the ids that tie it to others (families.py). One row a digest of a batch of
+families (digests.py). It holds counts, ids, names and times, like the extracts themselves.
 
 Reuse is decided per file on (size, mtime_ns). A file that only grew is read from where it ended, after checking the
 bytes before. Anything else is read anew. What its agent has deleted stays, as archived, until the user clears it: else
