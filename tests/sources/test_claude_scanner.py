@@ -59,7 +59,7 @@ def compiled(data: bytes) -> tuple[Extract, int]:
 
 
 @built
-@pytest.mark.parametrize("path", LOGS, ids=lambda path: "-".join(path.relative_to(ROOT).parts[-4:]))
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: "-".join(path.parts[-4:]))
 def test_a_log_reads_the_same(path: Path) -> None:
     assert told(reader.read(str(path), CLAUDE_CODE)) == told(reader.read(str(path), PURE))
 
