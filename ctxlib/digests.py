@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import pickle
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +28,7 @@ from ctxlib.logs.families import batches, families
 from ctxlib.models import remember
 from ctxlib.program import hash_of, program_id
 from ctxlib.span import Span
-from ctxlib.workers import Crew
+from ctxlib.workers import PARALLEL_FROM, Crew
 
 _DECODER = msgspec.msgpack.Decoder(Digest)
 
@@ -39,19 +40,18 @@ class Found(NamedTuple):
     store_error: str = ""  # why the store was not used
 
 
-class _Parts(NamedTuple):
-    """A batch to assemble, and where to put its logs."""
+class _Batch(NamedTuple):
+    """Whole families of logs."""
 
     asked: Asked
     entries: list[Entry]
     use_store: bool  # their extracts are there
-    place: Path
 
 
-class _Waiting(NamedTuple):
-    """A batch to make a digest of."""
+class _Work(NamedTuple):
+    """A batch to make a digest of: assembled in memory, in a file, or not yet."""
 
-    place: Path
+    logs: Logs | Path | _Batch
     chars_per_token: Mapping[str, float]
     with_outputs: bool
 
@@ -88,20 +88,19 @@ def _found(
     parts = batches(heads, [entry.info.path for entry in entries], [entry.size for entry in entries])
     held = {_name(asked, with_outputs, part): part for part in ([entries[i] for i in part] for part in parts)}
     kept = _kept(connection, held, asked.span)
-    with TemporaryDirectory(prefix="ctxlib-") as folder:
-
-        def assemble(names: Sequence[str]) -> list[dict[str, bytes]]:
-            work = [_Parts(asked, held[name], connection is not None, Path(folder) / name) for name in names]
-            return crew.map(_assembled, work, [weight[name] for name in names])
-
-        weight = {name: sum(entry.size for entry in part) for name, part in held.items()}
-        missing = [name for name in held if name not in kept]
-        told = _chars_per_token([*(one.ratios for one in kept.values()), *assemble(missing)])
+    weight = {name: sum(entry.size for entry in part) for name, part in held.items()}
+    batch = {name: _Batch(asked, part, connection is not None) for name, part in held.items()}
+    new = [name for name in held if name not in kept]
+    with _waiting_room(sum(weight[name] for name in new)) as room:
+        waiting = [(batch[name], room / name if room else None) for name in new]
+        found = crew.map(_assembled, waiting, [weight[name] for name in new])
+        told = _chars_per_token([*(one.ratios for one in kept.values()), *(one.ratios for one in found)])
         stale = [name for name, one in kept.items() if one.fits != {model: told[model] for model in one.fits}]
-        assemble(stale)
-        missing += stale
-        work = [_Waiting(Path(folder) / name, told, with_outputs) for name in missing]
-        made = dict(zip(missing, crew.map(_digested, work, [weight[name] for name in missing]), strict=True))
+        work = [
+            _Work(logs, told, with_outputs) for logs in (*(one.logs for one in found), *(batch[name] for name in stale))
+        ]
+        names = new + stale
+        made = dict(zip(names, crew.map(_digested, work, [weight[name] for name in names]), strict=True))
     known = kept | {name: _DECODER.decode(data) for name, data in made.items()}
     if connection:
         store.keep_digests(connection, [_row(name, known[name], data) for name, data in made.items()])
@@ -115,9 +114,7 @@ def _chars_per_token(found: Sequence[Mapping[str, bytes]]) -> dict[str, float]:
     return {model: applied(model, np.frombuffer(data, "f8")) for model, data in together.items()}
 
 
-def _kept(
-    connection: sqlite3.Connection | None, held: Mapping[str, list[Entry]], window: Span
-) -> dict[str, Digest]:
+def _kept(connection: sqlite3.Connection | None, held: Mapping[str, list[Entry]], window: Span) -> dict[str, Digest]:
     if connection is None:
         return {}
     found = store.digests(connection, held, window)
@@ -136,22 +133,52 @@ def _name(asked: Asked, with_outputs: bool, part: Sequence[Entry]) -> str:
     return hash_of((program_id(), asked.project, prices, with_outputs, files))
 
 
-def _assembled(work: list[_Parts]) -> list[dict[str, bytes]]:
-    """What each batch says of the characters a token; its logs are put in their place (work for a worker)."""
+@contextmanager
+def _waiting_room(size: int) -> Iterator[Path | None]:
+    """A folder for so many bytes of logs while they wait; None for few: they wait in memory."""
+    if size < PARALLEL_FROM:
+        yield None
+        return
+    with TemporaryDirectory(prefix="ctxlib-") as folder:
+        yield Path(folder)
+
+
+class _Assembled(NamedTuple):
+    """A batch that waits for the others."""
+
+    ratios: dict[str, bytes]  # what it says of the characters a token (Digest.ratios)
+    logs: Logs | Path
+
+
+def _assembled(work: list[tuple[_Batch, Path | None]]) -> list[_Assembled]:
+    """Each batch, to wait for the others in a file, or in memory (work for a worker)."""
     out = []
-    for asked, entries, use_store, place in work:
-        with store.opened(use_store) as connection:
-            logs = assembled(asked, unpacked(loaded(entries, connection)))
-        place.write_bytes(pickle.dumps(logs, pickle.HIGHEST_PROTOCOL))
-        out.append({model: found.astype("<f8").tobytes() for model, found in ratios(logs).items()})
+    for batch, place in work:
+        logs = _logs(batch)
+        told = {model: found.astype("<f8").tobytes() for model, found in ratios(logs).items()}
+        if place:
+            place.write_bytes(pickle.dumps(logs, pickle.HIGHEST_PROTOCOL))
+        out.append(_Assembled(told, place or logs))
     return out
 
 
-def _digested(work: list[_Waiting]) -> list[bytes]:
+def _logs(batch: _Batch) -> Logs:
+    with store.opened(batch.use_store) as connection:
+        return assembled(batch.asked, unpacked(loaded(batch.entries, connection)))
+
+
+def _digested(work: list[_Work]) -> list[bytes]:
     """The digest of each batch, as msgpack (work for a worker)."""
     out = []
-    for place, told, with_outputs in work:
-        logs: Logs = replace(pickle.loads(place.read_bytes()), chars_per_token=told)
-        place.unlink()
-        out.append(msgspec.msgpack.encode(digest(logs, with_outputs=with_outputs)))
+    for held, told, with_outputs in work:
+        match held:
+            case Path():
+                logs: Logs = pickle.loads(held.read_bytes())
+                held.unlink()
+            case _Batch():
+                logs = _logs(held)
+            case _:
+                logs = held
+        made = digest(replace(logs, chars_per_token=told), with_outputs=with_outputs)
+        out.append(msgspec.msgpack.encode(made))
     return out

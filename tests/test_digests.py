@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import sqlite3
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -185,15 +186,15 @@ def test_agents_that_name_no_session_are_told_apart_by_their_names_only(tmp_path
 
 
 def working(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Batches that are assembled, a number a time."""
+    """A list that grows by each batch that is assembled."""
     done: list[int] = []
-    real = digests._assembled
+    real = digests._logs
 
-    def counted(work: Any) -> Any:
-        done.append(len(work))
-        return real(work)
+    def counted(batch: Any) -> Any:
+        done.append(1)
+        return real(batch)
 
-    monkeypatch.setattr(digests, "_assembled", counted)
+    monkeypatch.setattr(digests, "_logs", counted)
     return done
 
 
@@ -270,5 +271,13 @@ def test_the_digest_of_nothing_adds_nothing(sample: Path) -> None:
     assert merged([Digest(), some, Digest()]) == merged([some]) == some
 
 
-def test_with_workers_as_without(sample: Path) -> None:
-    assert in_parts(sample, workers=3, use_store=False) == in_whole(sample)
+@pytest.mark.parametrize("use_store", [True, False])
+def test_with_workers_as_without_and_in_files_as_in_memory(
+    sample: Path, monkeypatch: pytest.MonkeyPatch, use_store: bool
+) -> None:
+    assert in_parts(sample, workers=3, use_store=use_store) == in_whole(sample)
+    store.clear(store.file())
+    monkeypatch.setattr(digests, "PARALLEL_FROM", 0)
+    before = set(Path(tempfile.gettempdir()).glob("ctxlib-*"))
+    assert in_parts(sample, workers=3, use_store=use_store) == in_whole(sample)
+    assert set(Path(tempfile.gettempdir()).glob("ctxlib-*")) == before, "what waited in files is gone"
