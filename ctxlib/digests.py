@@ -2,25 +2,25 @@
 
 A batch is some whole families of logs (logs/families.py): it is all that is in memory at once, what a worker takes, and what
 is kept. Only one thing goes from batch to batch: the characters a token of each model, which are fitted over all logs
-(accounting/calibrate.py). So every new batch is assembled, and waits in a file, until all have said what they measured.
+(accounting/calibrate.py). So every new batch is assembled, and waits in the process that did it, until all have said what
+they measured.
 """
 
 from __future__ import annotations
 
 import pickle
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, NamedTuple
 
 import msgspec
 import numpy as np
 import zstandard
 
-from ctxlib.accounting.calibrate import applied, ratios
+from ctxlib.accounting.calibrate import applied
+from ctxlib.accounting.calibrate import ratios as measured
 from ctxlib.digest import Digest, digest, merged
 from ctxlib.logs import Asked, Logs, Progress, assembled, gathered, store
 from ctxlib.logs.extracts import Entry, loaded, unpacked
@@ -43,17 +43,23 @@ class Found(NamedTuple):
 class _Batch(NamedTuple):
     """Whole families of logs."""
 
+    name: str
     asked: Asked
     entries: list[Entry]
     use_store: bool  # their extracts are there
+    few: bool  # its logs may wait in memory
 
 
 class _Work(NamedTuple):
-    """A batch to make a digest of: assembled in memory, in a file, or not yet."""
+    """A batch to make a digest of."""
 
-    logs: Logs | Path | _Batch
+    batch: _Batch
     chars_per_token: Mapping[str, float]
     with_outputs: bool
+
+
+# Batches that this process has assembled: in memory, or in files without a name, which end with it.
+_waiting: dict[str, Logs | IO[bytes]] = {}
 
 
 def find(
@@ -89,18 +95,24 @@ def _found(
     held = {_name(asked, with_outputs, part): part for part in ([entries[i] for i in part] for part in parts)}
     kept = _kept(connection, held, asked.span)
     weight = {name: sum(entry.size for entry in part) for name, part in held.items()}
-    batch = {name: _Batch(asked, part, connection is not None) for name, part in held.items()}
     new = [name for name in held if name not in kept]
-    with _waiting_room(sum(weight[name] for name in new)) as room:
-        waiting = [(batch[name], room / name if room else None) for name in new]
-        found = crew.map(_assembled, waiting, [weight[name] for name in new])
-        told = _chars_per_token([*(one.ratios for one in kept.values()), *(one.ratios for one in found)])
-        stale = [name for name, one in kept.items() if one.fits != {model: told[model] for model in one.fits}]
-        work = [
-            _Work(logs, told, with_outputs) for logs in (*(one.logs for one in found), *(batch[name] for name in stale))
-        ]
-        names = new + stale
-        made = dict(zip(names, crew.map(_digested, work, [weight[name] for name in names]), strict=True))
+    few = sum(weight[name] for name in new) < PARALLEL_FROM
+    batch = {name: _Batch(name, asked, part, connection is not None, few) for name, part in held.items()}
+
+    def make(names: Sequence[str]) -> dict[str, bytes]:
+        work = [_Work(batch[name], told, with_outputs) for name in names]
+        return dict(zip(names, crew.map(_digested, work, [weight[name] for name in names]), strict=True))
+
+    try:
+        ratios = crew.map(_assembled, [batch[name] for name in new], [weight[name] for name in new])
+        told = _chars_per_token([*(one.ratios for one in kept.values()), *ratios])
+        made = make(new)
+        made |= make([name for name, one in kept.items() if one.fits != {model: told[model] for model in one.fits}])
+    finally:
+        for left in _waiting.values():
+            if not isinstance(left, Logs):
+                left.close()
+        _waiting.clear()
     known = kept | {name: _DECODER.decode(data) for name, data in made.items()}
     if connection:
         store.keep_digests(connection, [_row(name, known[name], data) for name, data in made.items()])
@@ -133,32 +145,17 @@ def _name(asked: Asked, with_outputs: bool, part: Sequence[Entry]) -> str:
     return hash_of((program_id(), asked.project, prices, with_outputs, files))
 
 
-@contextmanager
-def _waiting_room(size: int) -> Iterator[Path | None]:
-    """A folder for so many bytes of logs while they wait; None for few: they wait in memory."""
-    if size < PARALLEL_FROM:
-        yield None
-        return
-    with TemporaryDirectory(prefix="ctxlib-") as folder:
-        yield Path(folder)
-
-
-class _Assembled(NamedTuple):
-    """A batch that waits for the others."""
-
-    ratios: dict[str, bytes]  # what it says of the characters a token (Digest.ratios)
-    logs: Logs | Path
-
-
-def _assembled(work: list[tuple[_Batch, Path | None]]) -> list[_Assembled]:
-    """Each batch, to wait for the others in a file, or in memory (work for a worker)."""
+def _assembled(work: list[_Batch]) -> list[dict[str, bytes]]:
+    """What each batch says of the characters a token (Digest.ratios); its logs wait here (work for a worker)."""
     out = []
-    for batch, place in work:
+    for batch in work:
         logs = _logs(batch)
-        told = {model: found.astype("<f8").tobytes() for model, found in ratios(logs).items()}
-        if place:
-            place.write_bytes(pickle.dumps(logs, pickle.HIGHEST_PROTOCOL))
-        out.append(_Assembled(told, place or logs))
+        out.append({model: found.astype("<f8").tobytes() for model, found in measured(logs).items()})
+        if batch.few:
+            _waiting[batch.name] = logs
+        else:
+            file = _waiting[batch.name] = TemporaryFile()  # noqa: SIM115  (`_digested` or `_found` closes it)
+            pickle.dump(logs, file, pickle.HIGHEST_PROTOCOL)
     return out
 
 
@@ -170,15 +167,16 @@ def _logs(batch: _Batch) -> Logs:
 def _digested(work: list[_Work]) -> list[bytes]:
     """The digest of each batch, as msgpack (work for a worker)."""
     out = []
-    for held, told, with_outputs in work:
-        match held:
-            case Path():
-                logs: Logs = pickle.loads(held.read_bytes())
-                held.unlink()
-            case _Batch():
-                logs = _logs(held)
-            case _:
-                logs = held
+    for batch, told, with_outputs in work:
+        held = _waiting.pop(batch.name, None)
+        if isinstance(held, Logs):
+            logs = held
+        elif held is not None:
+            with held:
+                held.seek(0)
+                logs = pickle.load(held)
+        else:  # it was kept, or the worker that had it is gone
+            logs = _logs(batch)
         made = digest(replace(logs, chars_per_token=told), with_outputs=with_outputs)
         out.append(msgspec.msgpack.encode(made))
     return out

@@ -39,6 +39,7 @@ class Crew:
         self._asked = count
         self._workers: list[subprocess.Popen[bytes]] = []
         self._late = 0
+        self._dealt: tuple[list[int], list[list[int]]] = ([], [])  # the last weights, and who got what
 
     def __enter__(self) -> Crew:
         return self
@@ -73,13 +74,15 @@ class Crew:
         progress: Callable[[int], None] | None = None,
     ) -> list[_Result]:
         """`function` over all items, in their order; `progress`: weight done so far. The function is one of a module, and
-        gives a result an item; what it raises is raised here."""
+        gives a result an item; what it raises is raised here. Equal weights one after the other are dealt alike: a process
+        gets the items again of which it may have kept something."""
         total = sum(weights)
         if not self._workers and len(items) > 1 and (self._asked or total >= PARALLEL_FROM):
             self.start(function.__module__)
             self._late = 0 if self._asked else _LATE
-        shares = _dealt(weights, 1 + len(self._workers), self._late)
-        self._late = 0
+        if self._dealt[0] != list(weights) or len(self._dealt[1]) != 1 + len(self._workers):
+            self._dealt = list(weights), _dealt(weights, 1 + len(self._workers), self._late)
+        shares, self._late = self._dealt[1], 0
         sent = [
             _send(worker, function, [items[i] for i in share])
             for worker, share in zip(self._workers, shares[1:], strict=True)

@@ -6,7 +6,6 @@ import os
 import random
 import shutil
 import sqlite3
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -278,6 +277,21 @@ def test_with_workers_as_without_and_in_files_as_in_memory(
     assert in_parts(sample, workers=3, use_store=use_store) == in_whole(sample)
     store.clear(store.file())
     monkeypatch.setattr(digests, "PARALLEL_FROM", 0)
-    before = set(Path(tempfile.gettempdir()).glob("ctxlib-*"))
-    assert in_parts(sample, workers=3, use_store=use_store) == in_whole(sample)
-    assert set(Path(tempfile.gettempdir()).glob("ctxlib-*")) == before, "what waited in files is gone"
+    for workers in (1, 3):
+        assert in_parts(sample, workers=workers, use_store=use_store) == in_whole(sample)
+        store.clear(store.file())
+    assert not digests._waiting
+
+
+def test_what_a_killed_worker_had_assembled_is_assembled_here(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Crew(3) as crew:
+        real = digests._chars_per_token
+
+        def killing(found: Any) -> Any:
+            for worker in crew._workers:
+                worker.kill()
+            return real(found)
+
+        monkeypatch.setattr(digests, "_chars_per_token", killing)
+        found = digests.find(asked(sample, since="all"), with_outputs=True, use_store=False, crew=crew)
+    assert same(detail_of(found.digest, asked(sample, since="all"), with_calls=True)) == in_whole(sample)
