@@ -47,7 +47,7 @@ class _Batch(NamedTuple):
     asked: Asked
     entries: list[Entry]
     use_store: bool  # their extracts are there
-    few: bool  # its logs may wait in memory
+    size: int  # bytes of logs
 
 
 class _Work(NamedTuple):
@@ -89,34 +89,47 @@ def _found(
     asked: Asked, with_outputs: bool, connection: sqlite3.Connection | None, crew: Crew, progress: Progress | None
 ) -> Digest:
     harvest = gathered(asked, connection, crew, progress)
-    entries = harvest.entries
-    heads = families([np.frombuffer(entry.keys, "u8") for entry in entries])
-    parts = batches(heads, [entry.info.path for entry in entries], [entry.size for entry in entries])
-    held = {_name(asked, with_outputs, part): part for part in ([entries[i] for i in part] for part in parts)}
+    held = _batches(asked, with_outputs, harvest.entries, connection is not None)
     kept = _kept(connection, held, asked.span)
-    weight = {name: sum(entry.size for entry in part) for name, part in held.items()}
-    new = [name for name in held if name not in kept]
-    few = sum(weight[name] for name in new) < PARALLEL_FROM
-    batch = {name: _Batch(name, asked, part, connection is not None, few) for name, part in held.items()}
+    made = _made(held, kept, with_outputs, crew)
+    known = kept | {name: _DECODER.decode(data) for name, data in made.items()}
+    if connection:
+        store.keep_digests(connection, [_row(name, known[name], data) for name, data in made.items()])
+    return merged([*(known[name] for name in held), Digest(unreadable=len(harvest.unreadable))])
 
-    def make(names: Sequence[str]) -> dict[str, bytes]:
-        work = [_Work(batch[name], told, with_outputs) for name in names]
-        return dict(zip(names, crew.map(_digested, work, [weight[name] for name in names]), strict=True))
 
+def _batches(asked: Asked, with_outputs: bool, entries: list[Entry], use_store: bool) -> dict[str, _Batch]:
+    """All batches, by the keys of their digests."""
+    heads = families([np.frombuffer(entry.keys, "u8") for entry in entries])
+    out = {}
+    for part in batches(heads, [entry.info.path for entry in entries], [entry.size for entry in entries]):
+        mine = [entries[i] for i in part]
+        name = _name(asked, with_outputs, mine)
+        out[name] = _Batch(name, asked, mine, use_store, sum(entry.size for entry in mine))
+    return out
+
+
+def _made(held: Mapping[str, _Batch], kept: Mapping[str, Digest], with_outputs: bool, crew: Crew) -> dict[str, bytes]:
+    """The digests that are not kept, and those whose characters a token have changed by them, as msgpack."""
+    new = [batch for name, batch in held.items() if name not in kept]
+
+    def make(batches: Sequence[_Batch]) -> dict[str, bytes]:
+        work = [_Work(batch, told, with_outputs) for batch in batches]
+        found = crew.map(_digested, work, [batch.size for batch in batches])
+        return {batch.name: data for batch, data in zip(batches, found, strict=True)}
+
+    few = sum(batch.size for batch in new) < PARALLEL_FROM
     try:
-        ratios = crew.map(_assembled, [batch[name] for name in new], [weight[name] for name in new])
+        ratios = crew.map(_assembled, [(batch, few) for batch in new], [batch.size for batch in new])
         told = _chars_per_token([*(one.ratios for one in kept.values()), *ratios])
         made = make(new)
-        made |= make([name for name, one in kept.items() if one.fits != {model: told[model] for model in one.fits}])
+        stale = [name for name, one in kept.items() if one.fits != {model: told[model] for model in one.fits}]
+        return made | make([held[name] for name in stale])
     finally:
         for left in _waiting.values():
             if not isinstance(left, Logs):
                 left.close()
         _waiting.clear()
-    known = kept | {name: _DECODER.decode(data) for name, data in made.items()}
-    if connection:
-        store.keep_digests(connection, [_row(name, known[name], data) for name, data in made.items()])
-    return merged([*(known[name] for name in held), Digest(unreadable=len(harvest.unreadable))])
 
 
 def _chars_per_token(found: Sequence[Mapping[str, bytes]]) -> dict[str, float]:
@@ -126,7 +139,7 @@ def _chars_per_token(found: Sequence[Mapping[str, bytes]]) -> dict[str, float]:
     return {model: applied(model, np.frombuffer(data, "f8")) for model, data in together.items()}
 
 
-def _kept(connection: sqlite3.Connection | None, held: Mapping[str, list[Entry]], window: Span) -> dict[str, Digest]:
+def _kept(connection: sqlite3.Connection | None, held: Mapping[str, _Batch], window: Span) -> dict[str, Digest]:
     if connection is None:
         return {}
     found = store.digests(connection, held, window)
@@ -145,13 +158,14 @@ def _name(asked: Asked, with_outputs: bool, part: Sequence[Entry]) -> str:
     return hash_of((program_id(), asked.project, prices, with_outputs, files))
 
 
-def _assembled(work: list[_Batch]) -> list[dict[str, bytes]]:
-    """What each batch says of the characters a token (Digest.ratios); its logs wait here (work for a worker)."""
+def _assembled(work: list[tuple[_Batch, bool]]) -> list[dict[str, bytes]]:
+    """What each batch says of the characters a token (Digest.ratios); its logs wait here, in memory if they are few (work
+    for a worker)."""
     out = []
-    for batch in work:
+    for batch, few in work:
         logs = _logs(batch)
         out.append({model: found.astype("<f8").tobytes() for model, found in measured(logs).items()})
-        if batch.few:
+        if few:
             _waiting[batch.name] = logs
         else:
             file = _waiting[batch.name] = TemporaryFile()  # noqa: SIM115  (`_digested` or `_found` closes it)
