@@ -283,6 +283,26 @@ def test_with_workers_as_without_and_in_files_as_in_memory(
     assert not digests._waiting
 
 
+def test_a_history_that_is_read_in_several_steps_is_kept_after_each(
+    sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of gigabytes, what was read must not pile up in memory, nor be lost when the last file fails."""
+    from ctxlib.logs import extracts
+
+    monkeypatch.setattr(extracts, "_STEP", 200_000)
+    kept: list[int] = []
+    real = store.keep
+    monkeypatch.setattr(store, "keep", lambda connection, rows: kept.append(len(rows)) or real(connection, rows))
+    seen: list[tuple[int, int]] = []
+    question = asked(sample, since="all")
+    found = digests.find(question, with_outputs=True, progress=lambda done, total: seen.append((done, total)))
+    assert same(detail_of(found.digest, question, with_calls=True)) == in_whole(sample)
+    assert len(kept) > 3
+    assert sum(kept) == sum(found.digest.files.values())
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1][0] == seen[-1][1]
+
+
 def test_what_a_killed_worker_had_assembled_is_assembled_here(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Crew(3) as crew:
         real = digests._chars_per_token

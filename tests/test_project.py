@@ -178,3 +178,14 @@ def test_every_command_is_documented() -> None:
     (added,) = (action for action in parser()._actions if hasattr(action, "choices") and action.choices)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert {name for name in added.choices if f"`ctxlib {name}" not in readme} == set()  # type: ignore[union-attr]
+
+
+def test_every_mutation_still_has_its_line() -> None:
+    """The job that proves the notebooks runs by hand: a line that was rewritten must not wait until then to be missed."""
+    spec = importlib.util.spec_from_file_location("mutations", ROOT / "tests" / "mutations" / "run.py")
+    assert spec is not None
+    assert spec.loader is not None
+    job = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(job)
+    counts = {one.name: (ROOT / one.file).read_text(encoding="utf-8").count(one.old) for one in job.MUTATIONS}
+    assert set(counts.values()) == {1}, counts
