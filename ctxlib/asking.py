@@ -87,16 +87,19 @@ def _computed(
             crew.start("ctxlib.digests")  # all of it will have to be read: workers get ready while this process does
         from ctxlib import digests
         from ctxlib.logs import Asked
+        from ctxlib.models import remember
 
         question = Asked(tuple(map(str, roots)), window, given.project, _prices(given))
         found = digests.find(
             question, with_outputs=with_outputs, use_store=not given.no_cache, crew=crew, progress=progress_bar()
         )
     held = found.digest
-    said = notes(held, question.roots, found.store_error)
+    texts, said = compute(held, question), notes(held, question.roots, found.store_error)
+    if not given.no_cache:
+        remember()  # windows that were looked up
     if window.since == BEGINNING:  # a window that has a beginning leaves out old files
-        return answers.Answer(compute(held, question), said, BEGINNING - 1, BEGINNING)
-    return answers.Answer(compute(held, question), said, held.before_since, held.from_since)
+        return answers.Answer(texts, said, BEGINNING - 1, BEGINNING)
+    return answers.Answer(texts, said, held.before_since, held.from_since)
 
 
 def _prices(given: argparse.Namespace) -> Overrides:

@@ -75,10 +75,7 @@ def find(
     with crew or Crew() as crew:
         try:
             with store.opened(use_store) as connection:
-                found = Found(_found(asked, with_outputs, connection, crew, progress))
-                if use_store:
-                    remember()
-                return found
+                return Found(_found(asked, with_outputs, connection, crew, progress))
         except store.ERRORS as error:  # a full disk, a damaged row: the logs are still there
             if not use_store:
                 raise
@@ -193,4 +190,6 @@ def _digested(work: list[_Work]) -> list[bytes]:
             logs = _logs(batch)
         made = digest(replace(logs, chars_per_token=told), with_outputs=with_outputs)
         out.append(msgspec.msgpack.encode(made))
+    if any(one.batch.use_store for one in work):
+        remember()  # prices that were looked up: here, since another process may have done it
     return out

@@ -163,6 +163,28 @@ def test_a_large_history_is_answered_by_several_processes_with_the_same_words(
     assert ask(capfd, *words, "--no-cache") == alone
 
 
+def test_a_model_that_is_not_claude_costs_one_look_at_the_list(make: Any, tmp_path: Path) -> None:
+    """Importing it takes longer than all else of a small question, and a session grows at every question."""
+    root = tmp_path / "other"
+    session = make.Session(model="gpt-5.1-codex")
+    session.prompt()
+    session.call(1000)
+    file = session.write(root)
+    code = (
+        "import sys\nfrom ctxlib.cli import main\n"
+        "try: main(sys.argv[1:])\nexcept SystemExit as ended: assert not ended.code\n"
+        "print('genai_prices' in sys.modules, file=sys.stderr)"
+    )
+    argv = [sys.executable, "-c", code, "readout", str(root), "--since", "all", "--out", str(tmp_path)]
+    said = []
+    for _ in range(2):
+        session.call(2000)
+        file.write_bytes(session.text())
+        done = subprocess.run(argv, capture_output=True, text=True, check=True)
+        said.append(done.stderr.splitlines()[-1])
+    assert said == ["True", "False"]
+
+
 def test_a_damaged_cache_costs_time_only(logs: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     from ctxlib.roots import cache_folder
 

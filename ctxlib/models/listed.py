@@ -93,6 +93,7 @@ def remember() -> None:
     if not memory.new:
         return
     memory.new = False
+    memory.models = _kept(cache_folder(), memory.list) | memory.models  # another process may have asked for others
     file = cache_folder() / _NAME
     beside = file.with_name(f"{_NAME}.{os.getpid()}")
     with suppress(OSError, UnicodeEncodeError):
@@ -119,11 +120,17 @@ def filled(known: Mapping[str, float], source: str) -> Price:
 def _memory() -> _Memory:
     memory = _Memory(price_list_id())
     for folder in (Path(__file__).parent, cache_folder()):
-        with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            kept = msgspec.json.decode((folder / _NAME).read_bytes(), type=_Memory)
-            if memory.list and kept.list == memory.list:
-                memory.models |= kept.models
+        memory.models |= _kept(folder, memory.list)
     return memory
+
+
+def _kept(folder: Path, which: str) -> dict[str, Listed | None]:
+    """What was remembered there of this list."""
+    with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        kept = msgspec.json.decode((folder / _NAME).read_bytes(), type=_Memory)
+        if which and kept.list == which:
+            return kept.models
+    return {}
 
 
 def shipped() -> bytes:
