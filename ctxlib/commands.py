@@ -138,12 +138,13 @@ def snapshot(given: argparse.Namespace) -> int:
 def cache(given: argparse.Namespace) -> int:
     from ctxlib import answers
     from ctxlib.logs import store
+    from ctxlib.models import listed
 
     path = store.file()
     if given.what == "where":
         print(path)
     elif given.what == "clear":
-        freed = store.clear(path) + store.clear(cache_folder() / answers.NAME)
+        freed = sum(map(store.clear, (path, cache_folder() / answers.NAME, cache_folder() / listed.NAME)))
         print(f"removed {freed:,} bytes: {path}")
     else:
         known = store.facts(path)

@@ -31,7 +31,7 @@ _LISTED = {
     "cache_write_5m": "cache_write_mtok",
     "cache_write_1h": "cache_write_1h_mtok",
 }
-_NAME = "price-list.json"
+NAME = "price-list.json"  # in this package, and in the cache folder
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ def remember() -> None:
         return
     memory.new = False
     memory.models = _kept(cache_folder(), memory.list) | memory.models  # another process may have asked for others
-    file = cache_folder() / _NAME
-    beside = file.with_name(f"{_NAME}.{os.getpid()}")
+    file = cache_folder() / NAME
+    beside = file.with_name(f"{NAME}.{os.getpid()}")
     with suppress(OSError, UnicodeEncodeError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         beside.write_bytes(msgspec.json.encode(memory))
@@ -127,7 +127,7 @@ def _memory() -> _Memory:
 def _kept(folder: Path, which: str) -> dict[str, Listed | None]:
     """What was remembered there of this list."""
     with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        kept = msgspec.json.decode((folder / _NAME).read_bytes(), type=_Memory)
+        kept = msgspec.json.decode((folder / NAME).read_bytes(), type=_Memory)
         if which and kept.list == which:
             return kept.models
     return {}

@@ -14,7 +14,6 @@ from urllib.parse import quote
 from ctxlib.sources.entries import Counts, code, label, number, text
 from ctxlib.tables import NO_TIME
 
-_MAGIC = b"SQLite format 3\0"
 _COLUMNS = (
     "event_id",
     "ts",
@@ -41,14 +40,6 @@ class Call(NamedTuple):
     model: str
     measured: bool  # False where its tokens are an estimate
     counts: Counts
-
-
-def is_database(path: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    except OSError:
-        return False
 
 
 def read(path: str, session: str = "") -> list[Call] | None:
