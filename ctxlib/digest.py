@@ -17,10 +17,11 @@ import numpy as np
 
 from ctxlib.accounting.calibrate import chars_per_token, ratios
 from ctxlib.accounting.snapshot import settled_at
+from ctxlib.arrays import distinct
 from ctxlib.logs import Logs
 from ctxlib.logs.contents import told_servers
 from ctxlib.rules import cache, compactions, curves, rebuilds, rereads, tools, windows
-from ctxlib.tables import NULL, Table, ThreadKind, UsageScope, distinct
+from ctxlib.tables import NULL, Table, ThreadKind, UsageScope
 
 QUARTER = 900_000  # milliseconds: time zones differ by quarters of an hour
 _EARLY, _LATE = -(2**63), 2**62

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ctxlib.arrays import distinct
 from ctxlib.logs import Logs
 from ctxlib.logs.corpus import Names
-from ctxlib.tables import BlockKind, Table, distinct
+from ctxlib.tables import BlockKind, Table
 
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 

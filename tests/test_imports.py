@@ -15,7 +15,7 @@ import ctxlib
 PACKAGE = Path(ctxlib.__file__).parent
 # From the lowest room to the highest; rooms of one row may know each other. What is not named here is just below cli.
 ROOMS = [
-    {"tables", "models", "bundle", "roots", "span", "program", "workers"},
+    {"tables", "models", "bundle", "roots", "span", "program", "workers", "arrays"},
     {"sources"},
     {"logs"},
     {"rules"},

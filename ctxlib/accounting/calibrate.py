@@ -10,9 +10,10 @@ import numpy as np
 
 from ctxlib.accounting.estimate import default_chars_per_token, is_answer
 from ctxlib.accounting.intervals import intervals
+from ctxlib.arrays import distinct
 from ctxlib.logs import Logs
 from ctxlib.models import canonical
-from ctxlib.tables import NULL, BlockKind, Table, distinct, frame
+from ctxlib.tables import NULL, BlockKind, Table, frame
 
 if TYPE_CHECKING:
     import pandas as pd

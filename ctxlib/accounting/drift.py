@@ -15,9 +15,10 @@ from ctxlib.accounting.estimate import default_chars_per_token, fitted, raw
 from ctxlib.accounting.intervals import intervals
 from ctxlib.accounting.replay import attribution
 from ctxlib.accounting.snapshot import snapshots
+from ctxlib.arrays import distinct
 from ctxlib.logs import Logs
 from ctxlib.models import canonical
-from ctxlib.tables import NULL, Table, ThreadKind, distinct, frame
+from ctxlib.tables import NULL, Table, ThreadKind, frame
 
 if TYPE_CHECKING:
     import pandas as pd

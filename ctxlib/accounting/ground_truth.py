@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ctxlib.arrays import distinct
 from ctxlib.logs import Logs
-from ctxlib.tables import NULL, Category, Table, distinct, frame
+from ctxlib.tables import NULL, Category, Table, frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ctxlib.arrays import distinct
 from ctxlib.logs import Logs
 from ctxlib.models import canonical
-from ctxlib.tables import NULL, MarkKind, Table, distinct
+from ctxlib.tables import NULL, MarkKind, Table
 
 INTERVAL = np.dtype(
     [

@@ -11,9 +11,10 @@ import numpy as np
 from ctxlib.accounting.calibrate import chars_per_token
 from ctxlib.accounting.estimate import default_chars_per_token, fitted, is_answer
 from ctxlib.accounting.intervals import Intervals, intervals
+from ctxlib.arrays import distinct
 from ctxlib.logs import Logs
 from ctxlib.models import canonical
-from ctxlib.tables import NULL, BlockKind, Table, distinct
+from ctxlib.tables import NULL, BlockKind, Table
 
 FAR = 3.0  # a rise beyond so many times its blocks' estimate ...
 LEAST = 1_000  # ... and beyond so many tokens is not theirs

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ctxlib.arrays import among, distinct
 from ctxlib.logs import residency
 from ctxlib.logs.corpus import Corpus, Names
 from ctxlib.logs.identity import Order, repeated
 from ctxlib.logs.threads import parents
 from ctxlib.sources.claude_blocks import EDITS, READS
-from ctxlib.tables import BLOCK, BLOCKS, NULL, BlockKind, MarkKind, Table, among, distinct
+from ctxlib.tables import BLOCK, BLOCKS, NULL, BlockKind, MarkKind, Table
 
 
 def blocks(

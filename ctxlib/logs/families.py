@@ -12,9 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 import xxhash
 
+from ctxlib.arrays import distinct
 from ctxlib.logs.threads import place
 from ctxlib.sources import Extract
-from ctxlib.tables import Table, distinct, ident
+from ctxlib.tables import Table, ident
 
 BATCH = 64 << 20  # bytes of logs: what is taken at once, about
 _HOMELESS = np.uint64(1)  # the key of agents' files that name no session: they share one

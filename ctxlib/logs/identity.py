@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ctxlib.arrays import among, ordinal
 from ctxlib.logs.corpus import Corpus
-from ctxlib.tables import CALL, NO_TIME, NULL, USAGE, Table, ThreadKind, UsageScope, among, ordinal
+from ctxlib.tables import CALL, NO_TIME, NULL, USAGE, Table, ThreadKind, UsageScope
 
 _LATE = np.iinfo("i8").max
 

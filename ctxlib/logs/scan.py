@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ctxlib.arrays import among
 from ctxlib.logs import contents, identity, store, threads
 from ctxlib.logs.corpus import FileInfo, Names, gather
 from ctxlib.logs.discover import Unreadable, find
@@ -20,7 +21,7 @@ from ctxlib.models.prices import Overrides
 from ctxlib.roots import roots_of
 from ctxlib.sources import Extract
 from ctxlib.span import BEGINNING, Span, span
-from ctxlib.tables import Table, among
+from ctxlib.tables import Table
 from ctxlib.workers import Crew
 
 _BAD = ("half_written", "no_json")

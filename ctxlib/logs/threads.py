@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ctxlib.arrays import ordinal
 from ctxlib.logs.corpus import Corpus
 from ctxlib.sources import SOURCES
-from ctxlib.tables import NO_TIME, THREAD, Table, ThreadKind, ordinal
+from ctxlib.tables import NO_TIME, THREAD, Table, ThreadKind
 
 _AGENT_FILE = re.compile(r"agent-(.+)\.jsonl$")
 

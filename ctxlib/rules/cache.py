@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ctxlib.arrays import distinct
 from ctxlib.logs import Logs
 from ctxlib.models import Price, canonical, price, rates_at
-from ctxlib.tables import NULL, Table, UsageScope, distinct, frame
+from ctxlib.tables import NULL, Table, UsageScope, frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ctxlib.arrays import among, distinct, ordinal
 from ctxlib.logs import Logs
 from ctxlib.rules.windows import windows
-from ctxlib.tables import NO_TIME, NULL, Table, ThreadKind, UsageScope, among, distinct, frame, ordinal
+from ctxlib.tables import NO_TIME, NULL, Table, ThreadKind, UsageScope, frame
 
 if TYPE_CHECKING:
     import pandas as pd

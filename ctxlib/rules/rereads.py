@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ctxlib.arrays import distinct
 from ctxlib.logs import Logs
 from ctxlib.rules.tools import constant_tokens
 from ctxlib.sources.claude_blocks import file_name
-from ctxlib.tables import BlockKind, Table, distinct, frame
+from ctxlib.tables import BlockKind, Table, frame
 
 if TYPE_CHECKING:
     import pandas as pd

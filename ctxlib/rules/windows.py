@@ -7,9 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from ctxlib.arrays import among, distinct
 from ctxlib.logs import Logs
 from ctxlib.models import Overrides, canonical, decide
-from ctxlib.tables import NULL, MarkKind, among, distinct
+from ctxlib.tables import NULL, MarkKind
 
 LEAST_AUTO = 120_000  # tokens
 
