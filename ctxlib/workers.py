@@ -39,7 +39,7 @@ class Crew:
         self._asked = count
         self._workers: list[subprocess.Popen[bytes]] = []
         self._late = 0
-        self._dealt: tuple[list[int], list[list[int]]] = ([], [])  # the last weights, and who got what
+        self._last: tuple[list[int], list[list[int]]] = ([], [])  # weights, and who got what
 
     def __enter__(self) -> Crew:
         return self
@@ -47,8 +47,11 @@ class Crew:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._end()
+
+    def _end(self) -> None:
         for worker in self._workers:
-            worker.kill()  # it waits for work, unless this process is being interrupted
+            worker.kill()  # it waits for work, unless this process failed or is being interrupted
             worker.wait()
             for pipe in (worker.stdin, worker.stdout):
                 if pipe is not None:
@@ -56,15 +59,11 @@ class Crew:
                         pipe.close()
         self._workers = []
 
-    @property
-    def count(self) -> int:
-        """Processes that share the next work, this one included, where it is worth it."""
-        return self._asked or min(os.cpu_count() or 1, _MOST)
-
     def start(self, *modules: str) -> None:
         """Starts the workers, which begin by importing the modules: this process need not wait for that."""
         if not self._workers:
-            self._workers = [_started(modules) for _ in range(self.count - 1)]
+            count = self._asked or min(os.cpu_count() or 1, _MOST)
+            self._workers = [_started(modules) for _ in range(count - 1)]
 
     def map(
         self,
@@ -76,19 +75,32 @@ class Crew:
         """`function` over all items, in their order; `progress`: weight done so far. The function is one of a module, and
         gives a result an item; what it raises is raised here. Equal weights one after the other are dealt alike: a process
         gets the items again of which it may have kept something."""
-        total = sum(weights)
-        if not self._workers and len(items) > 1 and (self._asked or total >= PARALLEL_FROM):
+        if not self._workers and len(items) > 1 and (self._asked or sum(weights) >= PARALLEL_FROM):
             self.start(function.__module__)
             self._late = 0 if self._asked else _LATE
-        if self._dealt[0] != list(weights) or len(self._dealt[1]) != 1 + len(self._workers):
-            self._dealt = list(weights), _dealt(weights, 1 + len(self._workers), self._late)
-        shares, self._late = self._dealt[1], 0
+        if self._last[0] != list(weights) or len(self._last[1]) != 1 + len(self._workers):
+            self._last = list(weights), _dealt(weights, 1 + len(self._workers), self._late)
+        shares, self._late = self._last[1], 0
+        try:
+            return self._shared(function, items, weights, shares, progress)
+        except BaseException:
+            self._end()  # what they were sent must not come back as the answer to something else
+            raise
+
+    def _shared(
+        self,
+        function: Callable[[list[_Item]], list[_Result]],
+        items: Sequence[_Item],
+        weights: Sequence[int],
+        shares: list[list[int]],
+        progress: Callable[[int], None] | None,
+    ) -> list[_Result]:
+        total, done = sum(weights), 0
         sent = [
             _send(worker, function, [items[i] for i in share])
             for worker, share in zip(self._workers, shares[1:], strict=True)
         ]
         out: dict[int, _Result] = {}
-        done = 0
         with _no_collection():
             for i in shares[0]:
                 (out[i],) = function([items[i]])
@@ -156,6 +168,7 @@ def _received(worker: subprocess.Popen[bytes]) -> list[Any] | None:
     try:
         results: list[Any] | None = pickle.load(worker.stdout)
     except (OSError, EOFError, pickle.UnpicklingError):
+        worker.kill()  # what may still come from it answers nothing
         return None
     return results
 

@@ -54,6 +54,18 @@ def test_what_a_worker_cannot_do_is_raised_here(tmp_path: Path) -> None:
         crew.map(read_files, work, [1] * 4)
 
 
+def test_what_failed_leaves_nothing_for_the_next_work(tmp_path: Path) -> None:
+    """An answer is asked for again without the store where that is damaged: a worker must not give what it was asked before."""
+    first, second = jobs(tmp_path, 4), [job._replace(mtime_ns=7) for job in jobs(tmp_path, 4)]
+    first[3] = first[3]._replace(source="nobody's")  # the heaviest, which is this process's
+    weights = [job.size for job in first]
+    with Crew(2) as crew:
+        with pytest.raises(StopIteration):
+            crew.map(read_files, first, weights)
+        found = crew.map(read_files, second, weights)
+    assert [row.mtime_ns for row in found if isinstance(row, Row)] == [7] * 4
+
+
 def test_workers_end_with_their_crew(tmp_path: Path) -> None:
     with Crew(2) as crew:
         crew.start()
