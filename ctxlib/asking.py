@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ctxlib import answers
 from ctxlib.roots import STORE, cache_folder, roots_of
 from ctxlib.span import BEGINNING, Span, span
-from ctxlib.workers import ONE_THREAD, PARALLEL_FROM, Crew
 
 if TYPE_CHECKING:
     from ctxlib.digest import Digest
@@ -80,6 +79,8 @@ def _computed(
     with_outputs: bool,
     size: int,
 ) -> answers.Answer:
+    from ctxlib.workers import ONE_THREAD, PARALLEL_FROM, Crew
+
     for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
     with Crew() as crew:

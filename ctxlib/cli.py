@@ -9,12 +9,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from ctxlib import commands
-
-if TYPE_CHECKING:
-    pass
 
 WRONG = 2  # exit code: the question could not be answered (1: a notebook of the report failed)
 

@@ -21,7 +21,7 @@ from ctxlib.arrays import distinct
 from ctxlib.logs import Logs
 from ctxlib.logs.contents import told_servers
 from ctxlib.rules import cache, compactions, curves, rebuilds, rereads, tools, windows
-from ctxlib.tables import NULL, Table, ThreadKind, UsageScope
+from ctxlib.tables import NULL, Table, ThreadKind, plain
 
 QUARTER = 900_000  # milliseconds: time zones differ by quarters of an hour
 _EARLY, _LATE = -(2**63), 2**62
@@ -124,7 +124,7 @@ class Digest(msgspec.Struct, frozen=True, array_like=True):
 @lru_cache(maxsize=2)
 def digest(logs: Logs, *, with_outputs: bool = False) -> Digest:
     """The digest of a scan; `with_outputs`: with the output tokens of each call."""
-    own = logs.calls[logs.calls["inside"] & logs.calls["origin"] & (logs.calls["scope"] == UsageScope.CALL)]
+    own = logs.own_calls
     sub = own["thread"][np.isin(logs.threads["kind"][own["thread"]], (ThreadKind.SIDECHAIN, ThreadKind.SUBAGENT))]
     quarters, counts = np.unique(own["ts"] // QUARTER, return_counts=True)
     times = logs.lines["ts"]
@@ -146,7 +146,7 @@ def digest(logs: Logs, *, with_outputs: bool = False) -> Digest:
         cache=cache.totals(logs),
         rereads=rereads.totals(again),
         again=_again(logs, again),
-        tools={_text(row[0]): Tool(*row[2:]) for row in tools.tool_totals(logs)},
+        tools={plain(row[0]): Tool(*row[2:]) for row in tools.tool_totals(logs)},
         servers=told_servers(logs.names, logs.evidence),
         documents=tools.unsized_documents(logs),
         rebuilt=_rebuilt(rebuilds.rebuilds(logs)),
@@ -163,63 +163,49 @@ def digest(logs: Logs, *, with_outputs: bool = False) -> Digest:
     )
 
 
-def _text(name: str) -> str:
-    """A name that can be kept: a file's name need not be text."""
-    return name.encode("utf-8", "replace").decode()
-
-
 def _sessions(logs: Logs) -> list[Session]:
     table, curve, names = curves.sessions(logs), curves.curves(logs), logs.names
-    found: dict[int, list[int]] = {session: [] for session in table["session"].tolist()}
-    for session, ctx in curve[["session", "ctx"]].tolist():
-        found[session].append(ctx)
+    first = np.ones(len(curve), bool)  # a session's points stand together: they are of one thread
+    first[1:] = curve["session"][1:] != curve["session"][:-1]
+    begins = np.flatnonzero(first)
+    points = dict(zip(curve["session"][begins].tolist(), np.split(curve["ctx"], begins[1:]), strict=False))
     inside = np.flatnonzero(logs.calls["inside"])
     last = inside[np.searchsorted(logs.calls["thread"][inside], table["thread"], side="right") - 1]
     parts, measured = settled_at(logs, last).shown.tolist(), (logs.calls["ctx"][last] != NULL).tolist()
-    found_sessions = [
+    found = [
         Session(
-            id=_text(names.strings[row["session"]]),
-            project=_text(names.strings[row["project"]]),
+            id=plain(names.strings[row["session"]]),
+            project=plain(names.strings[row["project"]]),
             model=names.strings[row["model"]],
             started=int(row["started"]),
             calls=int(row["calls"]),
             peak=int(row["peak_ctx"]),
             peak_turn=int(row["peak_turn"]),
             last=int(row["last_ctx"]),
-            curve=found[int(row["session"])],
+            curve=points[session].tolist() if (session := int(row["session"])) in points else [],
             parts=parts[i] if row["calls"] else [],
             measured=measured[i],
         )
         for i, row in enumerate(table)
     ]
-    return sorted(found_sessions, key=_start)
+    return sorted(found, key=_start)
 
 
 def _compactions(logs: Logs) -> list[Compaction]:
-    table = compactions.compactions(logs)
-    told = compactions.about(logs, table)
+    told = compactions.told(logs, compactions.compactions(logs))
     columns = [
-        map(_text, told["session"]),
-        map(_text, told["thread"]),
-        table["ts"].tolist(),
-        told["kind"],
-        told["trigger"],
-        table["before"].tolist(),
-        compactions.sources(table, "before"),
-        table["after"].tolist(),
-        compactions.sources(table, "after"),
-        table["ctx_before"].tolist(),
-        table["ctx_after"].tolist(),
+        column.tolist() if isinstance(column, np.ndarray) else column for column in map(told.get, Compaction._fields)
     ]
-    return sorted((Compaction(*row) for row in zip(*columns, strict=True)), key=_when)
+    found = (Compaction(*row) for row in zip(*columns, strict=True))
+    return sorted((one._replace(session=plain(one.session), thread=plain(one.thread)) for one in found), key=_when)
 
 
 def _again(logs: Logs, table: Table) -> dict[str, Again]:
-    plain = table[~(table["after_compaction"] | table["after_shell"] | table["after_external"])]
-    tokens, times = np.bincount(plain["path"], plain["tokens"]), np.bincount(plain["path"])
+    bare = table[~(table["after_compaction"] | table["after_shell"] | table["after_external"])]
+    tokens, times = np.bincount(bare["path"], bare["tokens"]), np.bincount(bare["path"])
     return {
-        _text(logs.names.strings[code]): Again(int(tokens[code]), int(times[code]))
-        for code in distinct(plain["path"]).tolist()
+        plain(logs.names.strings[code]): Again(int(tokens[code]), int(times[code]))
+        for code in distinct(bare["path"]).tolist()
     }
 
 
@@ -237,8 +223,8 @@ def merged(parts: Sequence[Digest]) -> Digest:
 
 
 def ranked_tools(held: Digest) -> list[tuple[str, Tool]]:
-    """Tools by the tokens of their results, most first, ties by name; `(unknown)` last (X-tools)."""
-    return sorted(held.tools.items(), key=lambda item: (item[0] == tools.UNKNOWN, -item[1].tokens, item[0]))
+    """Tools in their order (X-tools)."""
+    return sorted(held.tools.items(), key=lambda item: tools.rank(item[0], item[1].tokens))
 
 
 def _sum(values: Sequence[Any]) -> Any:

@@ -17,7 +17,6 @@ from typing import IO, NamedTuple
 
 import msgspec
 import numpy as np
-import zstandard
 
 from ctxlib.accounting.calibrate import applied
 from ctxlib.accounting.calibrate import ratios as measured
@@ -91,7 +90,7 @@ def _found(
     made = _made(held, kept, with_outputs, crew)
     known = kept | {name: _DECODER.decode(data) for name, data in made.items()}
     if connection:
-        store.keep_digests(connection, [_row(name, known[name], data) for name, data in made.items()])
+        store.keep_digests(connection, [_row(name, known[name], data) for name, data in made.items()], len(held))
     return merged([*(known[name] for name in held), Digest(unreadable=len(harvest.unreadable))])
 
 
@@ -139,13 +138,12 @@ def _chars_per_token(found: Sequence[Mapping[str, bytes]]) -> dict[str, float]:
 def _kept(connection: sqlite3.Connection | None, held: Mapping[str, _Batch], window: Span) -> dict[str, Digest]:
     if connection is None:
         return {}
-    found = store.digests(connection, held, window)
-    return {name: _DECODER.decode(zstandard.decompress(data)) for name, data in found.items()}
+    return {name: _DECODER.decode(data) for name, data in store.digests(connection, held, window).items()}
 
 
 def _row(name: str, made: Digest, data: bytes) -> tuple[str, int, int, int, int, bytes]:
     ends = (made.before_since, made.from_since, made.before_until, made.from_until)
-    return name, *ends, zstandard.compress(data, 1)
+    return name, *ends, data
 
 
 def _name(asked: Asked, with_outputs: bool, part: Sequence[Entry]) -> str:

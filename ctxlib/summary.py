@@ -10,7 +10,7 @@ from ctxlib.digest import Digest, digest
 from ctxlib.findings import findings
 from ctxlib.logs import Logs
 from ctxlib.rules import cache, curves
-from ctxlib.tables import NO_TIME, UsageScope
+from ctxlib.tables import NO_TIME
 
 NOTHING = "nothing was skipped"
 MOST = 5  # findings on the front page
@@ -64,7 +64,7 @@ def skipped(held: Digest) -> str:
 def _tiles(logs: Logs, held: Digest) -> list[dict[str, str]]:
     peaks, money = [session.peak for session in held.sessions], held.cache
     p50, shares = curves.peak_p50(peaks), money.shares()
-    own = logs.calls[logs.calls["inside"] & logs.calls["origin"] & (logs.calls["scope"] == UsageScope.CALL)]
+    own = logs.own_calls
     cost = cache.costs(logs, own)
     usd = sum(float(cost[side].sum()) for side in ("input", "cache_read", "cache_write", "output"))
     unpriced = f", without {', '.join(sorted(money.unpriced_models))}" if money.unpriced_models else ""

@@ -268,6 +268,11 @@ def ident(text: str) -> int:
     return _digest(text.encode()) if text else 0
 
 
+def plain(name: str) -> str:
+    """A name that can be hashed and kept: that of a file need not be text."""
+    return name.encode("utf-8", "replace").decode()
+
+
 def frame(columns: dict[str, Any], *, nullable: tuple[str, ...] = (), times: tuple[str, ...] = ()) -> pd.DataFrame:
     """A DataFrame of columns of one length; `nullable` counts become Int64 with <NA>, `times` UTC timestamps."""
     import pandas as pd

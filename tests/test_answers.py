@@ -147,15 +147,14 @@ def test_an_answer_that_is_known_costs_no_heavy_import(logs: Path, tmp_path: Pat
 def test_a_large_history_is_answered_by_several_processes_with_the_same_words(
     logs: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ctxlib import asking, workers
+    from ctxlib import workers
 
     words = ("scan", logs, "--since", "all", "--calls")
     alone = ask(capfd, *words)
     started: list[object] = []
     real = workers._started
     monkeypatch.setattr(workers, "_started", lambda modules: started.append(modules) or real(modules))
-    for module in (asking, workers):
-        monkeypatch.setattr(module, "PARALLEL_FROM", 0)
+    monkeypatch.setattr(workers, "PARALLEL_FROM", 0)
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
     monkeypatch.setenv("CTXLIB_CACHE_DIR", str(tmp_path / "another"))
     assert ask(capfd, *words) == alone

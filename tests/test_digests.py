@@ -264,6 +264,18 @@ def test_a_damaged_digest_costs_time_only_and_is_told(sample: Path) -> None:
     assert same(detail_of(found.digest, asked(sample, since="all"), with_calls=True)) == plain
 
 
+def test_a_damaged_extract_costs_time_only_though_workers_share_the_work(sample: Path) -> None:
+    plain = in_parts(sample)
+    with sqlite3.connect(store.file()) as connection:
+        connection.execute("UPDATE extracts SET packed = x'00' WHERE size = (SELECT max(size) FROM extracts)")
+        connection.execute("DELETE FROM digests")
+    connection.close()
+    with Crew(3) as crew:
+        found = digests.find(asked(sample, since="all"), with_outputs=True, crew=crew)
+    assert "cache clear" in found.store_error
+    assert same(detail_of(found.digest, asked(sample, since="all"), with_calls=True)) == plain
+
+
 def test_the_digest_of_nothing_adds_nothing(sample: Path) -> None:
     some = digest(scan(sample, since="all", use_store=False))
     assert merged([]) == merged([Digest()]) == Digest()

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 ENOUGH = 12  # rises: with fewer the median moves by more than the spread between models
 _SMALLEST = 2_000  # characters: below, the wrapping of a result weighs too much
-
-
 _STEP = 0.05  # characters a token
 
 

@@ -39,21 +39,22 @@ class Snapshots(NamedTuple):
 def snapshots(logs: Logs) -> Snapshots:
     """A snapshot at every call. Parts sum exactly to the provider's total where there is one, else to the estimate."""
     shares, calls = attribution(logs), logs.calls
-    raw = _resident(logs, estimate.raw(logs.blocks).astype("f8"))
-    parts, counted = _with_truth(logs, _resident(logs, shares.tokens))
-    delta = _resident(logs, np.where(shares.method == 1, shares.tokens, 0.0))
+    measured = np.where(shares.method == 1, shares.tokens, 0.0)
+    raw, parts, delta = _resident(logs, estimate.raw(logs.blocks).astype("f8"), shares.tokens, measured)
+    parts, counted = _with_truth(logs, parts)
     settled = settle(np.round(parts, 6), calls["ctx"])
     return Snapshots(raw, parts, delta, counted, settled, _injected(logs), calls["ctx"] != NULL)
 
 
 def settled_at(logs: Logs, rows: Table) -> Settled:
     """`snapshots(logs).settled` of some calls only (rows of `logs.calls`)."""
-    parts, _ = _with_truth(logs, _resident(logs, attribution(logs).tokens))
+    (parts,) = _resident(logs, attribution(logs).tokens)
+    parts, _ = _with_truth(logs, parts)
     return settle(np.round(parts[rows], 6), logs.calls["ctx"][rows])
 
 
-def _resident(logs: Logs, tokens: Table) -> Table:
-    """(calls, k): sums of the blocks' tokens over those that each call carries, by category."""
+def _resident(logs: Logs, *tokens: Table) -> list[Table]:
+    """For each column of the blocks' tokens, (calls, k): its sums over the blocks that each call carries, by category."""
     blocks, wide = logs.blocks, len(PARTS)
     column = np.searchsorted([int(c) for c in PARTS], blocks["category"])
     starts = np.append(intervals(logs).call, len(logs.calls))
@@ -62,9 +63,12 @@ def _resident(logs: Logs, tokens: Table) -> Table:
     stop = np.minimum(first + attribution(logs).cleared.astype("i8"), end)
     kept = begin < stop
     born, gone = (ends[kept].astype("i8") * wide + column[kept] for ends in (begin, stop))
-    change = np.bincount(born, tokens[kept], minlength=(len(logs.calls) + 1) * wide)
-    np.subtract.at(change, gone, tokens[kept])
-    return np.maximum(np.cumsum(change.reshape(-1, wide)[:-1], axis=0), 0.0)
+    out = []
+    for each in tokens:
+        change = np.bincount(born, each[kept], minlength=(len(logs.calls) + 1) * wide)
+        np.subtract.at(change, gone, each[kept])
+        out.append(np.maximum(np.cumsum(change.reshape(-1, wide)[:-1], axis=0), 0.0))
+    return out
 
 
 def _with_truth(logs: Logs, parts: Table) -> tuple[Table, Table]:

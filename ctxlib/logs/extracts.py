@@ -105,8 +105,7 @@ def loaded(entries: Sequence[Entry], connection: sqlite3.Connection | None) -> l
     for entry in entries:
         held: bytes | None = entry.packed
         if not held and connection:
-            kept = store.Kept(entry.info.source, entry.size, entry.mtime_ns, 0, 0, b"")
-            held = store.packed(connection, entry.info.path, kept)
+            held = store.packed(connection, entry.info.path, entry.size, entry.mtime_ns)
         if not held:
             (row,) = read_files([Job(entry.info.path, entry.info.root, entry.info.source, entry.size, entry.mtime_ns)])
             if isinstance(row, OSError):
@@ -165,8 +164,7 @@ def _told(progress: Progress, before: int, total: int, done: int) -> None:
 
 def _without_extract(row: store.Row | OSError) -> store.Row | OSError:
     """It is in the store now, unless it could not be kept."""
-    kept = isinstance(row, store.Row) and store.can_keep(row)
-    return row._replace(packed=b"") if kept and isinstance(row, store.Row) else row
+    return row._replace(packed=b"") if isinstance(row, store.Row) and store.can_keep(row) else row
 
 
 def _same(file: LogFile, kept: store.Kept | None) -> bool:
@@ -177,7 +175,7 @@ def _job(file: LogFile, kept: store.Kept | None, connection: sqlite3.Connection 
     job = Job(file.path, file.root, file.source.name, file.size, file.mtime_ns)
     if connection is None or kept is None or not file.source.grows or not store.grew(file.path, kept, file.size):
         return job
-    before = store.packed(connection, file.path, kept)
+    before = store.packed(connection, file.path, kept.size, kept.mtime_ns)
     return job._replace(known=kept.end, before=before) if before else job
 
 

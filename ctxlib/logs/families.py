@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import xxhash
 
 from ctxlib.arrays import distinct
 from ctxlib.logs.threads import place
 from ctxlib.sources import Extract
-from ctxlib.tables import Table, ident
+from ctxlib.tables import Table, ident, plain
 
 BATCH = 64 << 20  # bytes of logs: what is taken at once, about
 _HOMELESS = np.uint64(1)  # the key of agents' files that name no session: they share one
@@ -27,8 +26,7 @@ def keys(extract: Extract, path: str, root: str) -> Table:
     where = place(path, root)
     named = {extract.pool[code] for code in distinct(tables["lines"]["session"]).tolist()} - {""}
     homeless = bool(where.agent) and not named and not where.session
-    texts = {name.encode("utf-8", "replace").decode() for name in named | {where.stem, where.session}}
-    known = np.array([ident(text) for text in texts], "u8")
+    known = np.array([ident(plain(name)) for name in named | {where.stem, where.session}], "u8")
     found = (
         tables["lines"]["uuid"],
         tables["usage"]["request"],
@@ -70,5 +68,5 @@ def batches(first: Sequence[int], paths: Sequence[str], sizes: Sequence[int]) ->
     count = 1 << (sum(sizes) // BATCH).bit_length()
     out: list[list[int]] = [[] for _ in range(count)]
     for file, head in enumerate(first):
-        out[xxhash.xxh3_64_intdigest(paths[head].encode("utf-8", "surrogatepass")) % count].append(file)
+        out[ident(plain(paths[head])) % count].append(file)
     return [batch for batch in out if batch]

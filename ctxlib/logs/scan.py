@@ -21,7 +21,7 @@ from ctxlib.models.prices import Overrides
 from ctxlib.roots import roots_of
 from ctxlib.sources import Extract
 from ctxlib.span import BEGINNING, Span, span
-from ctxlib.tables import Table
+from ctxlib.tables import Table, UsageScope
 from ctxlib.workers import Crew
 
 _BAD = ("half_written", "no_json")
@@ -63,6 +63,12 @@ class Logs:
         return int(among(self.notes["code"], wanted).sum())
 
     @property
+    def own_calls(self) -> Table:
+        """Requests made in the window, each once (X-cache's pool): no copies, no sums over turns."""
+        calls = self.calls
+        return calls[calls["inside"] & calls["origin"] & (calls["scope"] == UsageScope.CALL)]
+
+    @property
     def bad_lines(self) -> int:
         """Lines that are no JSON: half-written, or broken. Each is a row of notes_df."""
         return self.count_notes(*_BAD)
@@ -93,12 +99,15 @@ def scan(
     never fatal.
     """
     question = asked(roots, since=since, until=until, project=project, prices=prices, now=now)
+    error = ""
     try:
-        return _scanned(question, use_store, workers, progress)
-    except store.ERRORS as error:  # a full disk, a damaged row: the logs are still there
+        read, lost = _read(question, use_store, workers, progress)
+    except store.ERRORS as cause:  # a full disk, a damaged row: the logs are still there
         if not use_store:
             raise
-        return replace(_scanned(question, False, workers, progress), store_error=store.unusable(error))
+        error = store.unusable(cause)
+        read, lost = _read(question, False, workers, progress)
+    return replace(assembled(question, read, lost), store_error=error)
 
 
 class Asked(NamedTuple):
@@ -130,11 +139,12 @@ def asked(
     return Asked(tuple(map(str, folders)), span(since, until, now=now), project, prices or {})
 
 
-def _scanned(question: Asked, use_store: bool, workers: int | None, progress: Progress | None) -> Logs:
+def _read(
+    question: Asked, use_store: bool, workers: int | None, progress: Progress | None
+) -> tuple[list[tuple[FileInfo, Extract]], list[Unreadable]]:
     with store.opened(use_store) as connection, Crew(workers) as crew:
         found = gathered(question, connection, crew, progress)
-        read = unpacked(loaded(found.entries, connection))
-    return assembled(question, read, found.unreadable)
+        return unpacked(loaded(found.entries, connection)), found.unreadable
 
 
 def gathered(
@@ -152,7 +162,6 @@ def assembled(
     question: Asked,
     read: list[tuple[FileInfo, Extract]],
     lost: Sequence[Unreadable] = (),
-    chars_per_token: Mapping[str, float] | None = None,
 ) -> Logs:
     """The logs of these extracts, which must be in the order of their paths, with all others of their families among them."""
     corpus = gather(read)
@@ -201,5 +210,4 @@ def assembled(
         undated_calls=undated,
         prices=question.prices,
         project=question.project,
-        chars_per_token=chars_per_token or {},
     )

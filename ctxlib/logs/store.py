@@ -33,7 +33,8 @@ _CHECKED = 4096  # bytes at the beginning, and before the end, by which a grown 
 ERRORS = (OSError, sqlite3.Error, zstandard.ZstdError, msgspec.DecodeError, ValueError)  # a store that cannot be used
 _PACKER = zstandard.ZstdCompressor(1)  # used again: setting one up takes as long as packing 20 kB
 _WAIT = 60.0  # seconds for another process's write
-_MOST_DIGESTS = 512  # kept, the newest: at most 16 for a gigabyte and a question, 30 to 70 kB each
+# Digests kept, the newest: a question has 16 a gigabyte, of about 25 kB each.
+_LEAST_DIGESTS, _QUESTIONS = 512, 4
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -164,10 +165,10 @@ def known(connection: sqlite3.Connection, roots: Sequence[str]) -> dict[str, Kep
     return out
 
 
-def packed(connection: sqlite3.Connection, path: str, kept: Kept) -> bytes | None:
+def packed(connection: sqlite3.Connection, path: str, size: int, mtime_ns: int) -> bytes | None:
     """The extract of a file, packed; None where another process has replaced or removed it since `known`."""
     row = connection.execute(
-        "SELECT packed FROM extracts WHERE path = ? AND size = ? AND mtime_ns = ?", (path, kept.size, kept.mtime_ns)
+        "SELECT packed FROM extracts WHERE path = ? AND size = ? AND mtime_ns = ?", (path, size, mtime_ns)
     ).fetchone()
     return row[0] if row else None
 
@@ -183,7 +184,7 @@ def keep(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
 
 
 def digests(connection: sqlite3.Connection, names: Iterable[str], window: Span) -> dict[str, bytes]:
-    """The digests kept under these names that hold for a window, packed."""
+    """The digests kept under these names that hold for a window, as msgpack."""
     out = {}
     for name in names:
         row = connection.execute(
@@ -192,20 +193,23 @@ def digests(connection: sqlite3.Connection, names: Iterable[str], window: Span) 
             (name, window.since, window.since, window.until, window.until),
         ).fetchone()
         if row:
-            out[name] = row[0]
+            out[name] = zstandard.decompress(row[0])
     return out
 
 
-def keep_digests(connection: sqlite3.Connection, rows: Sequence[tuple[str, int, int, int, int, bytes]]) -> None:
-    """Writes (name, before_since, from_since, before_until, from_until, packed digest): it holds for windows that begin
-    after `before_since` and up to `from_since`, and end so too (milliseconds)."""
+def keep_digests(
+    connection: sqlite3.Connection, rows: Sequence[tuple[str, int, int, int, int, bytes]], batches: int
+) -> None:
+    """Writes (name, before_since, from_since, before_until, from_until, digest as msgpack): it holds for windows that begin
+    after `before_since` and up to `from_since`, and end so too (milliseconds). `batches`: of the whole question."""
     if not rows:
         return
     connection.execute("BEGIN IMMEDIATE")
-    connection.executemany("INSERT OR REPLACE INTO digests VALUES (?, ?, ?, ?, ?, ?)", rows)
+    values = [(*row[:-1], _PACKER.compress(row[-1])) for row in rows]
+    connection.executemany("INSERT OR REPLACE INTO digests VALUES (?, ?, ?, ?, ?, ?)", values)
     connection.execute(
         "DELETE FROM digests WHERE rowid NOT IN (SELECT rowid FROM digests ORDER BY rowid DESC LIMIT ?)",
-        (_MOST_DIGESTS,),
+        (max(_LEAST_DIGESTS, _QUESTIONS * batches),),
     )
     connection.execute("COMMIT")
 

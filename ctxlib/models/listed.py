@@ -64,15 +64,17 @@ class Listed(msgspec.Struct, frozen=True):
 class _Memory(msgspec.Struct):
     list: str  # which list it was
     models: dict[str, Listed | None] = {}
-    new: bool = False
+
+
+_looked_up: dict[str, Listed | None] = {}  # by this process, and not yet remembered
 
 
 def listed(name: str) -> Listed | None:
     """The list's entry for a canonical name, by the maker's own prices; None where it has none."""
-    memory = _memory()
-    if name not in memory.models:
-        memory.models[name], memory.new = _look_up(name), True
-    return memory.models[name]
+    known = _memory().models
+    if name not in known:
+        known[name] = _looked_up[name] = _look_up(name)
+    return known[name]
 
 
 def listed_price(name: str, when: datetime) -> Price | None:
@@ -89,11 +91,11 @@ def listed_price(name: str, when: datetime) -> Price | None:
 
 def remember() -> None:
     """Keeps what the list said for the next time. Writes where there is something new; never raises."""
-    memory = _memory()
-    if not memory.new:
+    if not _looked_up:
         return
-    memory.new = False
-    memory.models = _kept(cache_folder(), memory.list) | memory.models  # another process may have asked for others
+    which = _memory().list
+    memory = _Memory(which, _kept(cache_folder(), which) | _looked_up)  # another process may have asked for others
+    _looked_up.clear()
     file = cache_folder() / NAME
     beside = file.with_name(f"{NAME}.{os.getpid()}")
     with suppress(OSError, UnicodeEncodeError):

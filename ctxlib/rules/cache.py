@@ -11,7 +11,7 @@ import numpy as np
 from ctxlib.arrays import distinct
 from ctxlib.logs import Logs
 from ctxlib.models import Price, canonical, price, rates_at
-from ctxlib.tables import NULL, Table, UsageScope, frame
+from ctxlib.tables import NULL, Table, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ class CacheTotals(NamedTuple):
 
 @lru_cache(maxsize=2)
 def totals(logs: Logs) -> CacheTotals:
-    calls = logs.calls[logs.calls["inside"] & logs.calls["origin"] & (logs.calls["scope"] == UsageScope.CALL)]
+    calls = logs.own_calls
     cost = costs(logs, calls)
     unpriced = calls[~cost["priced"]]
     used = unpriced[(unpriced["ctx"] != NULL) | (unpriced["output"] > 0)]
@@ -106,7 +106,7 @@ def _tiers(found: Price) -> list[tuple[int, int, Price]]:
 def cache_df(logs: Logs) -> pd.DataFrame:
     """One row a call, in time order: session, project, model, ts, uncached, read, write, write_5m, write_1h (tokens),
     read_usd, write_usd, usd (all sides), priced, miss, missed."""
-    calls = logs.calls[logs.calls["inside"] & logs.calls["origin"] & (logs.calls["scope"] == UsageScope.CALL)]
+    calls = logs.own_calls
     calls = calls[np.lexsort((calls["pos"], calls["ts"]))]
     cost, names, threads = costs(logs, calls), logs.names, logs.threads[calls["thread"]]
     return frame(

@@ -68,7 +68,8 @@ def _measured(logs: Logs, chosen: Table) -> Table:
 def compactions_df(logs: Logs) -> pd.DataFrame:
     """session, thread ("main" or the agent), project, ts, kind, trigger, before, before_source, after, after_source,
     ctx_before, ctx_after (tokens, <NA> = never measured)."""
-    return _frame(logs, np.concatenate([compactions(logs), microcompactions(logs)]))
+    columns = told(logs, np.concatenate([compactions(logs), microcompactions(logs)]))
+    return frame(columns, nullable=("before", "after", "ctx_before", "ctx_after"), times=("ts",))
 
 
 def about(logs: Logs, table: Table) -> dict[str, Any]:
@@ -85,20 +86,20 @@ def about(logs: Logs, table: Table) -> dict[str, Any]:
     }
 
 
-def _frame(logs: Logs, table: Table) -> pd.DataFrame:
-    columns = {
+def told(logs: Logs, table: Table) -> dict[str, Any]:
+    """`about`, and what was measured: before, before_source, after, after_source, ctx_before, ctx_after."""
+    return {
         **about(logs, table),
         "before": table["before"],
-        "before_source": sources(table, "before"),
+        "before_source": _sources(table, "before"),
         "after": table["after"],
-        "after_source": sources(table, "after"),
+        "after_source": _sources(table, "after"),
         "ctx_before": table["ctx_before"],
         "ctx_after": table["ctx_after"],
     }
-    return frame(columns, nullable=("before", "after", "ctx_before", "ctx_after"), times=("ts",))
 
 
-def sources(table: Table, side: str) -> list[str | None]:
+def _sources(table: Table, side: str) -> list[str | None]:
     """Where each number of a side comes from: `metadata`, `call`, or None where there is no number."""
     return [
         None if value == NULL else "metadata" if meta else "call"

@@ -82,7 +82,7 @@ def sessions(logs: Logs) -> Table:
     calls, threads = logs.calls, logs.threads
     out = np.zeros(len(session), SESSION)
     out["session"], out["thread"], out["project"] = session, thread, threads["project"][thread]
-    own = calls[calls["inside"] & calls["origin"] & (calls["scope"] == UsageScope.CALL)]
+    own = logs.own_calls
     kind, of_session = threads["kind"][own["thread"]], threads["session"][own["thread"]]
     at = _rank(session, of_session)
     main = np.isin(kind, OWN) & (at >= 0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ctxlib.logs import Logs
 from ctxlib.rules.cache import costs
-from ctxlib.tables import ThreadKind, UsageScope, frame
+from ctxlib.tables import ThreadKind, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ def spend_df(logs: Logs) -> pd.DataFrame:
     """One row a call of the window, each once, in time order: session, thread ("main" or the agent), project, machine, model,
     ts, turn (of its thread, from 1), the tokens uncached, read, write_5m, write_1h, output, the USD uncached_usd, read_usd,
     write_5m_usd, write_1h_usd, output_usd, usd (their sum), priced (False: no price is known, USD are 0)."""
-    calls = logs.calls[logs.calls["inside"] & logs.calls["origin"] & (logs.calls["scope"] == UsageScope.CALL)]
+    calls = logs.own_calls
     calls = calls[np.lexsort((calls["pos"], calls["ts"]))]
     cost, names, threads = costs(logs, calls), logs.names, logs.threads[calls["thread"]]
     short = calls.copy()

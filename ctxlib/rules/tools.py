@@ -57,7 +57,12 @@ def tool_totals(logs: Logs) -> list[tuple[str, str, int, int, int, int]]:
         )
         for code in np.flatnonzero(count + calls).tolist()
     ]
-    return sorted(rows, key=lambda row: (row[0] == UNKNOWN, -row[4], row[0]))
+    return sorted(rows, key=lambda row: rank(row[0], row[4]))
+
+
+def rank(tool: str, tokens: int) -> tuple[bool, int, str]:
+    """Sorts tools: most tokens first, ties by name; `(unknown)` last."""
+    return tool == UNKNOWN, -tokens, tool
 
 
 def tools_df(logs: Logs) -> pd.DataFrame:

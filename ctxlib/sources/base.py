@@ -36,7 +36,8 @@ class Extract(msgspec.Struct):
 
 
 class Packed:
-    """The rows of a table as its bytes: half the time of a list of tuples that becomes an array in the end."""
+    """The rows of a table as its bytes, which compiled code adds to as well. In Python it is as fast as a list of tuples that
+    becomes an array in the end."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.dtype, self.data = dtype, bytearray()
