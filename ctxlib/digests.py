@@ -27,7 +27,7 @@ from ctxlib.logs.families import batches, families
 from ctxlib.models import remember
 from ctxlib.program import hash_of, program_id
 from ctxlib.span import Span
-from ctxlib.workers import PARALLEL_FROM, Crew
+from ctxlib.workers import Crew
 
 _DECODER = msgspec.msgpack.Decoder(Digest)
 
@@ -57,8 +57,16 @@ class _Work(NamedTuple):
     with_outputs: bool
 
 
-# Batches that this process has assembled: in memory, or in files without a name, which end with it.
-_waiting: dict[str, Logs | IO[bytes]] = {}
+class _Waiting(NamedTuple):
+    """A batch that this process has assembled: in memory, or in a file without a name, which ends with it."""
+
+    size: int  # bytes of logs
+    logs: Logs | IO[bytes]
+
+
+# Bytes of logs whose tables wait in memory (45 MB a gigabyte); the others wait in files, which takes a tenth of a cold run.
+_IN_MEMORY = 512 << 20
+_waiting: dict[str, _Waiting] = {}
 
 
 def find(
@@ -114,17 +122,16 @@ def _made(held: Mapping[str, _Batch], kept: Mapping[str, Digest], with_outputs: 
         found = crew.map(_digested, work, [batch.size for batch in batches])
         return {batch.name: data for batch, data in zip(batches, found, strict=True)}
 
-    few = sum(batch.size for batch in new) < PARALLEL_FROM
     try:
-        ratios = crew.map(_assembled, [(batch, few) for batch in new], [batch.size for batch in new])
+        ratios = crew.map(_assembled, new, [batch.size for batch in new])
         told = _chars_per_token([*(one.ratios for one in kept.values()), *ratios])
         made = make(new)
         stale = [name for name, one in kept.items() if one.fits != {model: told[model] for model in one.fits}]
         return made | make([held[name] for name in stale])
     finally:
         for left in _waiting.values():
-            if not isinstance(left, Logs):
-                left.close()
+            if not isinstance(left.logs, Logs):
+                left.logs.close()
         _waiting.clear()
 
 
@@ -153,17 +160,18 @@ def _name(asked: Asked, with_outputs: bool, part: Sequence[Entry]) -> str:
     return hash_of((program_id(), asked.project, prices, with_outputs, files))
 
 
-def _assembled(work: list[tuple[_Batch, bool]]) -> list[dict[str, bytes]]:
-    """What each batch says of the characters a token (Digest.ratios); its logs wait here, in memory if they are few (work
-    for a worker)."""
+def _assembled(work: list[_Batch]) -> list[dict[str, bytes]]:
+    """What each batch says of the characters a token (Digest.ratios); its logs wait here (work for a worker)."""
     out = []
-    for batch, few in work:
+    for batch in work:
         logs = _logs(batch)
         out.append({model: found.astype("<f8").tobytes() for model, found in measured(logs).items()})
-        if few:
-            _waiting[batch.name] = logs
+        held = sum(one.size for one in _waiting.values() if isinstance(one.logs, Logs))
+        if held + batch.size <= _IN_MEMORY:
+            _waiting[batch.name] = _Waiting(batch.size, logs)
         else:
-            file = _waiting[batch.name] = TemporaryFile()  # noqa: SIM115  (`_digested` or `_found` closes it)
+            file = TemporaryFile()  # noqa: SIM115  (`_digested` or `_made` closes it)
+            _waiting[batch.name] = _Waiting(batch.size, file)
             pickle.dump(logs, file, pickle.HIGHEST_PROTOCOL)
     return out
 
@@ -177,15 +185,15 @@ def _digested(work: list[_Work]) -> list[bytes]:
     """The digest of each batch, as msgpack (work for a worker)."""
     out = []
     for batch, told, with_outputs in work:
-        held = _waiting.pop(batch.name, None)
-        if isinstance(held, Logs):
-            logs = held
-        elif held is not None:
-            with held:
-                held.seek(0)
-                logs = pickle.load(held)
-        else:  # it was kept, or the worker that had it is gone
+        waiting = _waiting.pop(batch.name, None)
+        if waiting is None:  # it was kept, or the worker that had it is gone
             logs = _logs(batch)
+        elif isinstance(waiting.logs, Logs):
+            logs = waiting.logs
+        else:
+            with waiting.logs as file:
+                file.seek(0)
+                logs = pickle.load(file)
         made = digest(replace(logs, chars_per_token=told), with_outputs=with_outputs)
         out.append(msgspec.msgpack.encode(made))
     if any(one.batch.use_store for one in work):

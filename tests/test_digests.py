@@ -288,10 +288,16 @@ def test_with_workers_as_without_and_in_files_as_in_memory(
 ) -> None:
     assert in_parts(sample, workers=3, use_store=use_store) == in_whole(sample)
     store.clear(store.file())
-    monkeypatch.setattr(digests, "PARALLEL_FROM", 0)
-    for workers in (1, 3):
-        assert in_parts(sample, workers=workers, use_store=use_store) == in_whole(sample)
-        store.clear(store.file())
+    files: list[object] = []
+    real = digests.TemporaryFile
+    monkeypatch.setattr(digests, "TemporaryFile", lambda: files.append(made := real()) or made)
+    for in_memory in (0, 1 << 20):  # none; some of them
+        monkeypatch.setattr(digests, "_IN_MEMORY", in_memory)
+        for workers in (1, 3):
+            before = len(files)
+            assert in_parts(sample, workers=workers, use_store=use_store) == in_whole(sample)
+            assert len(files) > before
+            store.clear(store.file())
     assert not digests._waiting
 
 

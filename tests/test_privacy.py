@@ -101,7 +101,10 @@ def test_extracts_and_the_store(make: Any, logs: Any) -> None:
     assert MARKER.encode() not in pickle.dumps(make.extract(data))
     with store.connect(store.file()) as connection:
         known = store.known(connection, logs.roots)
-        kept = [store.unpack(store.packed(connection, path, item.size, item.mtime_ns) or b"") for path, item in known.items()]
+        kept = [
+            store.unpack(store.packed(connection, path, item.size, item.mtime_ns) or b"")
+            for path, item in known.items()
+        ]
     assert [len(extract.tables["usage"]) > 3 for extract in kept] == [True]
     assert MARKER.encode() not in pickle.dumps(kept)
 

@@ -24,7 +24,7 @@ def keys(extract: Extract, path: str, root: str) -> Table:
     """The ids by which a file may be tied to others, sorted (u8): of lines, requests, messages, tools and sessions."""
     tables = extract.tables
     where = place(path, root)
-    named = {extract.pool[code] for code in distinct(tables["lines"]["session"]).tolist()} - {""}
+    named = {extract.pool[code] for code in set(tables["lines"]["session"].tolist())} - {""}
     homeless = bool(where.agent) and not named and not where.session
     known = np.array([ident(plain(name)) for name in named | {where.stem, where.session}], "u8")
     found = (
@@ -44,9 +44,12 @@ def families(held: Sequence[Table]) -> list[int]:
     first = list(range(len(held)))
     if not first:
         return first
-    every = np.concatenate(held)
-    order = np.argsort(every)
-    key, owner = every[order], np.repeat(np.arange(len(held)), [len(one) for one in held])[order]
+    # The last bits of a key give way to its file's number, so that numbers alone are sorted: a third of the time. Ids that
+    # differ in those bits only (ten million ids in 850 files: one pair in 300 runs) make a family larger, which does no harm.
+    bits = np.uint64(len(held).bit_length())
+    owner = np.repeat(np.arange(len(held), dtype="u8"), [len(one) for one in held])
+    ranked = np.sort(np.concatenate(held) >> bits << bits | owner)
+    key, owner = ranked >> bits, ranked & ((np.uint64(1) << bits) - np.uint64(1))
     shared = key[1:] == key[:-1]
     ties = set(zip(owner[:-1][shared].tolist(), owner[1:][shared].tolist(), strict=True))
 

@@ -32,6 +32,7 @@ VERSION = 2  # of what the sources read; raise it when a line comes to be read o
 _CHECKED = 4096  # bytes at the beginning, and before the end, by which a grown file is known again
 ERRORS = (OSError, sqlite3.Error, zstandard.ZstdError, msgspec.DecodeError, ValueError)  # a store that cannot be used
 _PACKER = zstandard.ZstdCompressor(1)  # used again: setting one up takes as long as packing 20 kB
+_UNPACKER = zstandard.ZstdDecompressor()
 _WAIT = 60.0  # seconds for another process's write
 # Digests kept, the newest: a question has 16 a gigabyte, of about 25 kB each.
 _LEAST_DIGESTS, _QUESTIONS = 512, 4
@@ -250,7 +251,7 @@ def pack(extract: Extract) -> bytes:
 
 def unpack(packed: bytes) -> Extract:
     """The extract of a row. Its arrays are read-only views."""
-    pool, tables, ids, lines, end, open_tail = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed))
+    pool, tables, ids, lines, end, open_tail = msgspec.msgpack.decode(_UNPACKER.decompress(packed))
     arrays = {name: np.frombuffer(tables[name], dtype) for name, dtype in RAW.items()}
     return Extract(pool, arrays, ids, lines, end, open_tail)
 
