@@ -22,9 +22,8 @@ from typing import Any, TypeVar
 
 PARALLEL_FROM = 64 << 20  # weight (bytes of logs): below, starting a process (0.15 s) costs more than it saves
 _MOST = 8
-ONE_THREAD = {
-    "OPENBLAS_NUM_THREADS": "1"
-}  # numpy starts one a core when imported: 0.05 s of processor time, for nothing here
+# numpy starts a thread a core when imported: 0.05 s of processor time, for nothing here.
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 _LATE = 24 << 20  # weight that this process does while a worker starts
 
 _Item = TypeVar("_Item")

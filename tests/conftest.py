@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -217,6 +219,19 @@ def counted() -> Callable[..., int]:
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's own cache."""
     monkeypatch.setenv("CTXLIB_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def spoil() -> Callable[..., None]:
+    """Runs SQL in the store, behind its back."""
+    from ctxlib.logs import store
+
+    def run(*statements: str) -> None:
+        with closing(sqlite3.connect(store.file())) as connection, connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    return run
 
 
 @pytest.fixture(scope="module")

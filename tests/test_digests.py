@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -254,22 +253,18 @@ def test_a_model_that_comes_to_be_measured_changes_the_estimates_of_all(tmp_path
     assert digests.find(question).digest.fits == {"claude-sonnet-4-5": 3.0}
 
 
-def test_a_damaged_digest_costs_time_only_and_is_told(sample: Path) -> None:
+def test_a_damaged_digest_costs_time_only_and_is_told(sample: Path, spoil: Any) -> None:
     plain = in_parts(sample)
-    with sqlite3.connect(store.file()) as connection:
-        connection.execute("UPDATE digests SET packed = x'00'")
-    connection.close()
+    spoil("UPDATE digests SET packed = x'00'")
     found = digests.find(asked(sample, since="all"), with_outputs=True)
     assert "cache clear" in found.store_error
     assert same(detail_of(found.digest, asked(sample, since="all"), with_calls=True)) == plain
 
 
-def test_a_damaged_extract_costs_time_only_though_workers_share_the_work(sample: Path) -> None:
+def test_a_damaged_extract_costs_time_only_though_workers_share_the_work(sample: Path, spoil: Any) -> None:
     plain = in_parts(sample)
-    with sqlite3.connect(store.file()) as connection:
-        connection.execute("UPDATE extracts SET packed = x'00' WHERE size = (SELECT max(size) FROM extracts)")
-        connection.execute("DELETE FROM digests")
-    connection.close()
+    damage = "UPDATE extracts SET packed = x'00' WHERE size = (SELECT max(size) FROM extracts)"
+    spoil(damage, "DELETE FROM digests")
     with Crew(3) as crew:
         found = digests.find(asked(sample, since="all"), with_outputs=True, crew=crew)
     assert "cache clear" in found.store_error

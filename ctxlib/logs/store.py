@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -31,8 +32,6 @@ from ctxlib.tables import RAW
 VERSION = 2  # of what the sources read; raise it when a line comes to be read otherwise
 _CHECKED = 4096  # bytes at the beginning, and before the end, by which a grown file is known again
 ERRORS = (OSError, sqlite3.Error, zstandard.ZstdError, msgspec.DecodeError, ValueError)  # a store that cannot be used
-_PACKER = zstandard.ZstdCompressor(1)  # used again: setting one up takes as long as packing 20 kB
-_UNPACKER = zstandard.ZstdDecompressor()
 _WAIT = 60.0  # seconds for another process's write
 # Digests kept, the newest: a question has 16 a gigabyte, of about 25 kB each.
 _LEAST_DIGESTS, _QUESTIONS = 512, 4
@@ -194,7 +193,7 @@ def digests(connection: sqlite3.Connection, names: Iterable[str], window: Span) 
             (name, window.since, window.since, window.until, window.until),
         ).fetchone()
         if row:
-            out[name] = zstandard.decompress(row[0])
+            out[name] = _zstd.unpacker.decompress(row[0])
     return out
 
 
@@ -206,7 +205,7 @@ def keep_digests(
     if not rows:
         return
     connection.execute("BEGIN IMMEDIATE")
-    values = [(*row[:-1], _PACKER.compress(row[-1])) for row in rows]
+    values = [(*row[:-1], _zstd.packer.compress(row[-1])) for row in rows]
     connection.executemany("INSERT OR REPLACE INTO digests VALUES (?, ?, ?, ?, ?, ?)", values)
     connection.execute(
         "DELETE FROM digests WHERE rowid NOT IN (SELECT rowid FROM digests ORDER BY rowid DESC LIMIT ?)",
@@ -243,15 +242,25 @@ def grew(path: str, kept: Kept, size: int) -> bool:
         return False
 
 
+class _Zstd(threading.local):
+    """Used again, since setting one up takes as long as packing 20 kB; one a thread, since two threads in one crash."""
+
+    def __init__(self) -> None:
+        self.packer, self.unpacker = zstandard.ZstdCompressor(1), zstandard.ZstdDecompressor()
+
+
+_zstd = _Zstd()
+
+
 def pack(extract: Extract) -> bytes:
     tables = {name: table.tobytes() for name, table in extract.tables.items()}
     fields = (extract.pool, tables, extract.call_ids, extract.lines, extract.end, extract.open_tail)
-    return _PACKER.compress(msgspec.msgpack.encode(fields))
+    return _zstd.packer.compress(msgspec.msgpack.encode(fields))
 
 
 def unpack(packed: bytes) -> Extract:
     """The extract of a row. Its arrays are read-only views."""
-    pool, tables, ids, lines, end, open_tail = msgspec.msgpack.decode(_UNPACKER.decompress(packed))
+    pool, tables, ids, lines, end, open_tail = msgspec.msgpack.decode(_zstd.unpacker.decompress(packed))
     arrays = {name: np.frombuffer(tables[name], dtype) for name, dtype in RAW.items()}
     return Extract(pool, arrays, ids, lines, end, open_tail)
 

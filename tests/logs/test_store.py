@@ -153,12 +153,9 @@ def test_what_the_agent_deleted_stays_and_is_marked(sample: Path) -> None:
     assert not any(info.archived for info in scan(sample, since="all").files)
 
 
-def test_a_store_of_another_format_or_a_damaged_one_is_rebuilt(sample: Path) -> None:
+def test_a_store_of_another_format_or_a_damaged_one_is_rebuilt(sample: Path, spoil: Any) -> None:
     plain = answer(sample)
-    with sqlite3.connect(store.file()) as connection:
-        connection.execute("UPDATE meta SET value = 'older'")
-        connection.execute("UPDATE extracts SET packed = x'00'")
-    connection.close()
+    spoil("UPDATE meta SET value = 'older'", "UPDATE extracts SET packed = x'00'")
     assert answer(sample) == plain
     for suffix in ("-wal", "-shm"):
         Path(f"{store.file()}{suffix}").unlink(missing_ok=True)
@@ -166,14 +163,24 @@ def test_a_store_of_another_format_or_a_damaged_one_is_rebuilt(sample: Path) -> 
     assert answer(sample) == plain
 
 
-def test_a_damaged_row_costs_time_only_and_is_told(sample: Path) -> None:
+def test_a_damaged_row_costs_time_only_and_is_told(sample: Path, spoil: Any) -> None:
     """A disk error inside the file, not seen on opening it, must not end the answer."""
     plain = answer(sample)
-    with sqlite3.connect(store.file()) as connection:
-        connection.execute("UPDATE extracts SET packed = x'00' WHERE path = (SELECT max(path) FROM extracts)")
-    connection.close()
+    spoil("UPDATE extracts SET packed = x'00' WHERE path = (SELECT max(path) FROM extracts)")
     assert answer(sample) == plain
     assert "cache clear" in scan(sample, since="all").store_error
+
+
+def test_scans_in_several_threads_of_one_process_do_not_share_a_packer(sample: Path) -> None:
+    """In a notebook's thread pool: two that share zstandard's state end the process with a segmentation fault."""
+    code = (
+        "import sys\nfrom concurrent.futures import ThreadPoolExecutor\nfrom ctxlib.logs import scan\n"
+        "def count(_): return len(scan(sys.argv[1], since='all', use_store=False, workers=1).own_calls)\n"
+        "with ThreadPoolExecutor(4) as pool: print(*set(pool.map(count, range(24))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(sample)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == [str(len(scan(sample, since="all").own_calls))]
 
 
 def test_a_cache_folder_that_cannot_be_written_costs_time_only(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
