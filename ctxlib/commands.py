@@ -21,7 +21,6 @@ FAILED = 1  # exit code: a notebook failed
 
 
 def report(given: argparse.Namespace) -> int:
-    from ctxlib.bundle import sample_root
     from ctxlib.digest import digest
     from ctxlib.mask import masked
     from ctxlib.summary import summary
@@ -30,18 +29,7 @@ def report(given: argparse.Namespace) -> int:
         from ctxlib.report import build
     except ImportError as error:
         raise ImportError(f"the report needs more packages: pip install 'ctxlib[report]' ({error.name})") from None
-    roots = [sample_root()] if given.sample else roots_of([*given.roots, *given.root])
-    origin, since = "", given.since
-    if given.sample or not roots:
-        roots, since = [sample_root()], since or "all"
-        why = "" if given.sample else ": no agent's log folder was found here"
-        origin = f"the sample logs that come with ctxlib{why}"
-    logs = read(given, roots, since=since)
-    if not since and not logs.calls["inside"].any():
-        since = "all"
-        logs = read(given, roots, since=since)
-        if logs.calls["inside"].any():
-            print("ctxlib: nothing in the last 30 days, so everything is shown", file=sys.stderr)
+    roots, logs, origin = _to_report(given)
     print(notes(digest(logs), logs.roots, logs.store_error), end="", file=sys.stderr)
     story = summary(masked(logs) if given.mask else logs, origin=origin)
     print(f"ctxlib: {story['read']}", file=sys.stderr)
@@ -65,6 +53,26 @@ def report(given: argparse.Namespace) -> int:
 
         webbrowser.open(address)
     return 0 if made.ok else FAILED
+
+
+def _to_report(given: argparse.Namespace) -> tuple[list[Path], Logs, str]:
+    """Folders, their logs, and where these come from if they are not the user's own: with no window named, all logs where
+    the last days hold nothing, and the sample where no agent's folder holds a log."""
+    named, since = [*given.roots, *given.root], given.since
+    roots = [] if given.sample else roots_of(named)
+    if roots:
+        logs = read(given, roots)
+        if not since and not logs.calls["inside"].any():
+            logs = read(given, roots, since="all")
+            if logs.calls["inside"].any():
+                print("ctxlib: nothing in the last 30 days, so everything is shown", file=sys.stderr)
+        if named or since or logs.files or logs.unreadable:
+            return roots, logs, ""
+    from ctxlib.bundle import sample_root
+
+    why = "" if given.sample else ": no agent's logs were found here"
+    roots = [sample_root()]
+    return roots, read(given, roots, since=since or "all"), f"the sample logs that come with ctxlib{why}"
 
 
 def scan(given: argparse.Namespace) -> int:

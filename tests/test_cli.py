@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from ctxlib import commands
 from ctxlib.bundle import sample_root
-from ctxlib.cli import main
+from ctxlib.cli import main, parser
 
 SAMPLE = str(sample_root())
 
@@ -207,3 +208,27 @@ def test_a_terminal_without_unicode_still_shows_the_snapshot(projects: str) -> N
         out, error = process.communicate(timeout=20)
     assert (process.returncode, error) == (0, b"")
     assert b"20.3k tokens" in out
+
+
+def test_a_report_shows_the_sample_where_an_agents_folder_holds_no_log_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Any
+) -> None:
+    """A newcomer who has just installed an agent asked for a report, and got ten empty figures."""
+    monkeypatch.delenv("FABRO_HOME", raising=False)
+    own = tmp_path / "home" / ".claude" / "projects"
+    own.mkdir(parents=True)
+
+    def asked(*words: str) -> tuple[list[Path], int, str]:
+        roots, logs, origin = commands._to_report(parser().parse_args(["report", *words]))
+        return roots, len(logs.own_calls), origin
+
+    roots, calls, origin = asked()
+    assert (roots, calls > 100) == ([sample_root()], True)
+    assert origin.endswith("no agent's logs were found here")
+    assert asked("--since", "7d") == ([own], 0, "")
+    assert asked(str(own)) == ([own], 0, "")
+    session = make.Session()
+    session.prompt()
+    session.call(1000)
+    session.write(own)
+    assert asked() == ([own], 1, "")
